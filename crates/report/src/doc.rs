@@ -39,6 +39,8 @@ pub(crate) enum Block<'a> {
     Note(Note),
     /// Claims with their verdicts.
     Claims(Vec<Claim>),
+    /// The most important of them, a sentence each.
+    KeyClaims(Vec<Claim>),
     /// Sentences of equal rank.
     List(Vec<Text>),
     /// Rows and columns.
@@ -120,8 +122,8 @@ pub(crate) struct Claim {
 /// What blocks next to each other are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Parts of one subject.
-    Parts,
+    /// An answer, and the figure that shows it.
+    Glance,
     /// Definitions, one a card.
     Cards,
 }
@@ -201,6 +203,9 @@ pub(crate) struct Row {
 pub(crate) struct Figure<'a> {
     pub(crate) title: Text,
     pub(crate) drawing: Box<dyn Drawing + 'a>,
+    /// What must be known to read it.
+    pub(crate) line: Option<Text>,
+    /// What its marks mean, and all else that is known of it.
     pub(crate) caption: Vec<Text>,
     pub(crate) numbers: Option<Table>,
     /// Whether the numbers are seen from the start.
@@ -440,7 +445,8 @@ impl<'a> Figure<'a> {
         caption: Vec<Text>,
     ) -> Figure<'a> {
         let drawing = Box::new(drawing);
-        Figure { title: title.into(), drawing, caption, numbers: None, shown: false }
+        let title = title.into();
+        Figure { title, drawing, line: None, caption, numbers: None, shown: false }
     }
 }
 

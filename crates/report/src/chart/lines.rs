@@ -12,7 +12,7 @@ use wording::number::Terms;
 use wording::short;
 
 /// Height of the drawing, of the space above it, and of the row of labels below it, in pixels.
-const HEIGHT: f64 = 196.0;
+const HEIGHT: f64 = 150.0;
 const ABOVE: f64 = 8.0;
 const BELOW: f64 = 24.0;
 

@@ -24,7 +24,7 @@ pub(super) fn panels(panels: &[Panel<'_>], (title, place): (&str, &str)) -> Mark
     let mut first = 0;
     html! {
         @for (index, panel) in panels.iter().enumerate() {
-            @if !panel.heading.is_empty() { h5 { (wording::capital(&panel.heading)) } }
+            @if !panel.heading.is_empty() { p.panel-title { b { (wording::capital(&panel.heading)) } } }
             @let about = format!("{title}{}{}", if panel.heading.is_empty() { "" } else { ", " }, panel.heading);
             @let place = format!("{place}-{}", index + 1);
             @match scale_of(panels, panel, panel.zero_of_rows()) {

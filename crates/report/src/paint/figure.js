@@ -31,7 +31,7 @@ const saveFile = (blob, ...names) => {
 (() => {
   const SVG = document.querySelector("svg").namespaceURI;
   const MARGIN = 12;
-  const LEFT_OUT = ".behind, .save, .anchor, [hidden]";
+  const LEFT_OUT = ".figure-folds, .anchor, [hidden]";
   const LOOK = {
     fill: "rgb(0, 0, 0)",
     stroke: "none",
@@ -166,6 +166,7 @@ const saveFile = (blob, ...names) => {
   };
 
   const picture = (figure) => {
+    figure.classList.add("whole");
     const box = figure.getBoundingClientRect();
     const from = { left: box.left - MARGIN, top: box.top - MARGIN };
     const drawn = [];
@@ -200,12 +201,13 @@ const saveFile = (blob, ...names) => {
       const source = document.querySelector("main").dataset.source;
       if (source) {
         const y = bottom + 20;
-        const own = { x: MARGIN, y, ...font(getComputedStyle(figure.querySelector("figcaption") || figure)) };
+        const own = { x: MARGIN, y, ...font(getComputedStyle(figure.querySelector(".held") || figure)) };
         drawn.push(made("text", { ...own, "font-size": 11 }, source));
         [right, bottom] = [Math.max(right, 7.2 * source.length), y + 4];
       }
       drawn.unshift(made("rect", { width: "100%", height: "100%", fill: paper }));
     });
+    figure.classList.remove("whole");
     const [width, height] = [Math.ceil(right + MARGIN), Math.ceil(bottom + MARGIN)];
     drawn[0].setAttribute("width", width);
     drawn[0].setAttribute("height", height);
@@ -215,7 +217,7 @@ const saveFile = (blob, ...names) => {
     return { text: new XMLSerializer().serializeToString(root), width, height };
   };
 
-  const title = (figure) => figure.querySelector("h4").textContent;
+  const title = (figure) => figure.querySelector("h3").textContent;
   const name = (figure) =>
     (figure.closest(".picture")?.id ?? title(figure).toLowerCase()).replace(/^experiment-/, "").slice(0, 60);
 
@@ -264,6 +266,6 @@ const saveFile = (blob, ...names) => {
       button.addEventListener("click", () => write(figure));
       save.append(button);
     }
-    figure.append(save);
+    figure.querySelector(".figure-folds").append(save);
   }
 })();

@@ -13,7 +13,14 @@ const CHARACTERS_MAX: usize = 4000;
 
 /// Returns blocks as they stand within a page.
 pub(crate) fn blocks(blocks: &[Block<'_>]) -> Markup {
-    html! { @for one in blocks { (block(one)) } }
+    let folded = |block: &Block<'_>| matches!(block, Block::Fold(_));
+    let all = |blocks: &[Block<'_>]| html! { @for one in blocks { (block(one)) } };
+    html! {
+        // Folds that follow one another have their labels in one line.
+        @for run in blocks.chunk_by(|one, next| folded(one) && folded(next)) {
+            @if folded(&run[0]) { div.folds { (all(run)) } } @else { (all(run)) }
+        }
+    }
 }
 
 fn block(block: &Block<'_>) -> Markup {
@@ -41,6 +48,7 @@ fn block(block: &Block<'_>) -> Markup {
         },
         Block::Anchored(name, text) => html! { p.small id=(name) { (inline(text)) } },
         Block::Claims(claims) => self::claims(claims),
+        Block::KeyClaims(claims) => key_claims(claims),
         Block::OnPage(markup) => html! { (markup) },
         Block::InTerminal(_) => html! {},
         Block::Table(table) => scrolled(table),
@@ -54,16 +62,17 @@ fn block(block: &Block<'_>) -> Markup {
         Block::Answers(answers) => html! {
             ol.answers #contents { @for one in answers { (answer(one)) } }
         },
-        Block::Columns(Kind::Parts, columns) => html! {
-            div.columns { @for column in columns { div { (self::blocks(column)) } } }
-        },
-        Block::Columns(Kind::Cards, columns) => html! {
-            div.cards { @for column in columns { div.card { (self::blocks(column)) } } }
-        },
+        Block::Columns(kind, columns) => {
+            let (all, one) = match kind {
+                Kind::Glance => ("glance", ""),
+                Kind::Cards => ("cards", "card"),
+            };
+            html! { div.(all) { @for column in columns { div.(one) { (self::blocks(column)) } } } }
+        }
     }
 }
 
-/// Returns a part of the document with a link to itself and one back.
+/// Returns a part of the document with a link to itself.
 fn chapter(id: &str, inner: &[Block<'_>]) -> Markup {
     let (heading, inner) = inner.split_at(inner.len().min(1));
     html! {
@@ -73,7 +82,6 @@ fn chapter(id: &str, inner: &[Block<'_>]) -> Markup {
                 a.anchor href={ "#" (id) } aria-label="Link to this chapter" { "#" }
             }
             (blocks(inner))
-            p.back { a href="#contents" { "Back to the contents" } }
         }
     }
 }
@@ -134,6 +142,29 @@ fn claims(claims: &[Claim]) -> Markup {
             }
         }
     }
+}
+
+/// Returns claims as sentences, each with its mark, its verdict and its number.
+fn key_claims(claims: &[Claim]) -> Markup {
+    html! {
+        ul.key-claims {
+            @for claim in claims {
+                li.(words::verdict(claim.verdict)) {
+                    span.verdict aria-hidden="true" { (words::mark(claim.verdict)) }
+                    span {
+                        (short(brief(&claim.text), 600)) " "
+                        span.verdict { (words::verdict(claim.verdict)) ":" } " " (inline(&claim.number))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns a claim without what it adds in brackets at its end.
+fn brief(claim: &str) -> &str {
+    let end = claim.strip_suffix(").").and_then(|rest| rest.rfind(" ("));
+    end.map_or(claim.trim_end_matches('.'), |end| &claim[..end])
 }
 
 fn claim(claim: &Claim) -> Markup {
@@ -212,22 +243,23 @@ fn sorted(cell: &Text) -> Option<String> {
 fn figure(figure: &Figure<'_>) -> Markup {
     html! {
         figure.figure {
-            h4 { (inline(&figure.title)) }
+            h3 { (inline(&figure.title)) }
             (figure.drawing.svg())
-            figcaption {
-                @for (index, text) in figure.caption.iter().enumerate() {
-                    @if index > 0 { " " }
-                    (inline(text))
+            @if let Some(line) = &figure.line { p.held { (inline(line)) } }
+            div.figure-folds {
+                label.enlarge { input type="checkbox"; "Enlarge" }
+                details.about {
+                    summary { "About this figure" }
+                    @for text in &figure.caption { p.small { (inline(text)) } }
+                }
+                @if let Some(numbers) = figure.numbers.as_ref().filter(|_| !figure.shown) {
+                    details.behind {
+                        summary { "Numbers" }
+                        (scrolled(numbers))
+                    }
                 }
             }
-            @match &figure.numbers {
-                Some(numbers) if figure.shown => (scrolled(numbers)),
-                Some(numbers) => details.behind {
-                    summary { "The numbers behind this figure" }
-                    div.scroll { (table(numbers)) }
-                },
-                None => {},
-            }
+            @if let Some(numbers) = figure.numbers.as_ref().filter(|_| figure.shown) { (scrolled(numbers)) }
         }
     }
 }

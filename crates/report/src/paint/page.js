@@ -87,17 +87,19 @@
     return best;
   };
 
-  // Paper cannot be unfolded: answers and what charts mean are opened for the printer and closed
-  // again. Tables stay as they are, closed or opened: with all of them the sheets would be three
-  // times as many.
-  let unfolded = [];
-  addEventListener("beforeprint", () => {
-    unfolded = Array.from(document.querySelectorAll(".answers-more:not([open]), .chart-key:not([open])"));
-    for (const details of unfolded) details.open = true;
+  // Where an address leads into folds, they open.
+  const reveal = (hash) => {
+    const place = hash.length > 1 && document.getElementById(hash.slice(1));
+    if (!place || !place.closest("details:not([open])")) return;
+    for (let fold = place.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    place.scrollIntoView();
+  };
+  addEventListener("hashchange", () => reveal(location.hash));
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[href^='#']");
+    if (link) reveal(link.hash);
   });
-  addEventListener("afterprint", () => {
-    for (const details of unfolded) details.open = false;
-  });
+  reveal(location.hash);
 
   for (const chart of document.querySelectorAll(".plot, .rows")) {
     const scope = (event) => event.target.closest(".row") || chart;

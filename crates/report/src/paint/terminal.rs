@@ -1,7 +1,7 @@
 //! A document as text for a terminal, with ANSI colours that a pipe can strip.
 
 use super::{claims, table};
-use crate::doc::{Block, Doc, Note, Role, Span, Table, Text, Tone};
+use crate::doc::{Block, Doc, Fold, Note, Role, Span, Table, Text, Tone};
 use crate::text::{BAD, BOLD, CARE, DIM, GOOD, bounded, columns, paint, wrapped};
 use anstyle::Style;
 
@@ -10,7 +10,7 @@ use anstyle::Style;
 pub(crate) enum Folds {
     /// All of them.
     Open,
-    /// None but what the verdicts rest on.
+    /// Those with answers, figures or claims, which say what the verdicts rest on.
     Verdicts,
     /// None.
     Closed,
@@ -84,7 +84,8 @@ fn block(block: &Block<'_>, width: usize, folds: Folds) -> Vec<String> {
             }
             let mut lines = styled(BOLD, &figure.title.words(), "", width);
             lines.extend(drawn);
-            let caption: Vec<String> = figure.caption.iter().map(Text::words).collect();
+            let caption = figure.line.iter().chain(&figure.caption);
+            let caption: Vec<String> = caption.map(Text::words).collect();
             lines.extend(styled(DIM, &caption.join(" "), "", width));
             let numbers = figure.numbers.iter().filter(|_| figure.shown);
             lines.extend(numbers.flat_map(|numbers| table::lines(numbers, width)));
@@ -92,8 +93,9 @@ fn block(block: &Block<'_>, width: usize, folds: Folds) -> Vec<String> {
         }
         Block::Anchored(_, text) => styled(DIM, &text.words(), "", width),
         Block::Claims(claims) => claims::lines(claims, width, folds),
+        Block::KeyClaims(claims) => claims::lines(claims, width, Folds::Closed),
         Block::OnPage(_) => Vec::new(),
-        Block::Fold(fold) if folds == Folds::Open => {
+        Block::Fold(fold) if folds == Folds::Open || (folds == Folds::Verdicts && tells(fold)) => {
             let mut lines = styled(BOLD, &fold.label.words(), "", width);
             let inner = self::lines(&fold.blocks, width.saturating_sub(2), folds);
             lines.extend(inner.iter().map(|line| indented(line)));
@@ -118,6 +120,15 @@ fn block(block: &Block<'_>, width: usize, folds: Folds) -> Vec<String> {
             out
         }
     }
+}
+
+/// Reports whether details are answers, figures or claims.
+fn tells(fold: &Fold<'_>) -> bool {
+    let tells = |block: &Block<'_>| {
+        matches!(block, Block::Claims(_) | Block::Figure(_) | Block::Chart(..))
+            || matches!(block, Block::Paragraph(Role::Answer | Role::Further, _))
+    };
+    fold.blocks.iter().any(tells)
 }
 
 fn indented(line: &str) -> String {

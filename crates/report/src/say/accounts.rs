@@ -21,7 +21,7 @@ pub(crate) fn accounts(chapter: &Chapter<'_>, letters: Letters) -> Vec<Block<'st
          block. The rest is what the parts do not explain. Each line has its own centre, so that \
          lines need not add up to the last digit."
     };
-    let mut blocks = vec![Block::heading(3, "What it is made of"), Block::small(about)];
+    let mut blocks = vec![Block::small(about)];
     blocks.extend(accounts.iter().flat_map(|account| one(chapter, account, letters)));
     blocks
 }
@@ -36,7 +36,7 @@ fn one(chapter: &Chapter<'_>, account: &AccountResult, letters: Letters) -> Vec<
     if account.total.is_none() {
         let missing = chapter.measured().of_account(&account.id, &account.remark);
         let text = vec![format!("There is no account: {}.", missing.why).into()];
-        return vec![Block::heading(4, title), Block::said(Tone::Absent, missing.word, text)];
+        return vec![Block::heading(3, title), Block::said(Tone::Absent, missing.word, text)];
     }
     let remark = stated(&account.remark).map(|remark| Text::from(format!("{}.", capital(remark))));
     if let Some(bar) = bar(account, letters) {
@@ -47,7 +47,7 @@ fn one(chapter: &Chapter<'_>, account: &AccountResult, letters: Letters) -> Vec<
         let figure = Figure { numbers, shown: true, ..Figure::new(title, bar, caption) };
         return vec![Block::Figure(figure)];
     }
-    let mut blocks = vec![Block::heading(4, title), Block::Table(table(account))];
+    let mut blocks = vec![Block::heading(3, title), Block::Table(table(account))];
     blocks.extend(remark.map(Block::small));
     blocks
 }

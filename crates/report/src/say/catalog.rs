@@ -251,16 +251,13 @@ fn card(response: &Response) -> Vec<Block<'static>> {
 }
 
 /// Returns how the trials work, what they vary and what they need.
-pub(crate) fn method(design: &Design) -> Block<'static> {
+pub(crate) fn method(design: &Design) -> Vec<Block<'static>> {
     let needs = needs(design).into_iter().map(|line| capital(&line));
-    Block::fold(
-        "How it is measured, and what it needs",
-        vec![
-            Block::plain(design.method.clone()),
-            Block::heading(4, "Needs and limits"),
-            Block::list(needs),
-            Block::heading(4, "What is varied"),
-            varied(design, Profile::Thorough),
-        ],
-    )
+    vec![
+        Block::plain(design.method.clone()),
+        Block::heading(3, "Needs and limits"),
+        Block::list(needs),
+        Block::heading(3, "What is varied"),
+        varied(design, Profile::Thorough),
+    ]
 }

@@ -55,10 +55,19 @@ pub(crate) fn claims(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
          difference that could have been found."
     });
     vec![
-        Block::heading(3, "Claims"),
         Block::small(Text::on_page(maud::html! { (about) })),
         Block::Claims(claims.iter().map(|one| claim(chapter, one)).collect()),
     ]
+}
+
+/// The most claims of an experiment that stand beside its answer.
+const KEY_MAX: usize = 3;
+
+/// Returns the most important claims of an experiment: the first that were decided, or else the first.
+pub(crate) fn key(chapter: &Chapter<'_>) -> Vec<Claim> {
+    let mut all: Vec<&ClaimResult> = chapter.summary.claims.iter().collect();
+    all.sort_by_key(|claim| claim.verdict == Verdict::Inconclusive);
+    all.into_iter().take(KEY_MAX).map(|one| claim(chapter, one)).collect()
 }
 
 /// Returns one claim with its verdict and what that rests on.

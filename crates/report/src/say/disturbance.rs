@@ -22,9 +22,6 @@ const AT_THE_TOP_MAX: usize = 4;
 const DIFFERING_MAX: usize = 30;
 const ROWS_MAX: usize = 16;
 
-/// Rows that are open from the start, where any differ.
-const OPEN_ROWS_MAX: usize = 12;
-
 /// Returns what was recognised, briefly, for the top of the page.
 pub(crate) fn recognised(session: &Session<'_>) -> Option<Block<'static>> {
     let all = &session.summary.meter.recognised;
@@ -161,12 +158,12 @@ pub(crate) fn over_time(session: &Session<'_>) -> Option<Block<'static>> {
 
 /// Returns tags with their trials, then every estimate that has tagged trials behind it, with and without
 /// them.
-pub(crate) fn tags(chapter: &Chapter<'_>) -> Block<'static> {
+pub(crate) fn tags(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     let summary = chapter.summary;
     let mut rows: Vec<&EstimateRow> =
         summary.estimates.iter().filter(|row| row.tagged > 0 && row.estimate.is_some()).collect();
     if summary.tags.is_empty() && rows.is_empty() {
-        return Block::small("No trial carries a tag.");
+        return vec![Block::small("No trial carries a tag.")];
     }
     let moved = rows.iter().filter(|row| differs(row)).count();
     rows.sort_by_key(|row| !differs(row));
@@ -176,13 +173,13 @@ pub(crate) fn tags(chapter: &Chapter<'_>) -> Block<'static> {
     });
     let about = "Tagged trials are kept: they are in every estimate. A row is marked where the \
                  estimate without them lies more than a quarter of the interval's width away.";
-    let mut blocks = vec![Block::list(tagged), Block::small(about)];
+    let heading = format!("Disturbed trials: {}", headline(chapter, rows.len(), moved));
+    let mut blocks = vec![Block::heading(3, heading), Block::list(tagged), Block::small(about)];
     if shown > 0 {
         blocks.push(Block::Table(table(chapter, &rows[..shown])));
     }
     blocks.extend(Block::more(rows.len(), shown, "summary.json"));
-    let label = format!("Disturbed trials: {}", headline(chapter, rows.len(), moved));
-    Block::details("tags", label, moved > 0 && rows.len() <= OPEN_ROWS_MAX, blocks)
+    blocks
 }
 
 fn headline(chapter: &Chapter<'_>, rows: usize, moved: usize) -> String {

@@ -21,11 +21,9 @@ const CELL_CHARACTERS: usize = 300;
 /// Returns all exhibits of an experiment.
 pub(crate) fn exhibits(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     let all = shown(chapter.design, &chapter.records);
-    if all.is_empty() {
-        return Vec::new();
-    }
-    let mut blocks = vec![Block::heading(3, "What a trial saw")];
-    blocks.extend(all.iter().take(SHOWN_MAX).map(|shown| one(chapter, shown, all.len() > 1)));
+    let shown = all.iter().take(SHOWN_MAX);
+    let mut blocks: Vec<Block<'_>> =
+        shown.map(|shown| one(chapter, shown, all.len() > 1)).collect();
     blocks.extend(Block::more(all.len(), SHOWN_MAX, "trials.ndjson"));
     blocks
 }

@@ -1,22 +1,22 @@
 //! One experiment: question, answers, caveats, figures, claims, accounts, exhibits, numbers, trials.
 
 use super::chapter::Chapter;
-use super::disturbance::{CHECK, subject};
+use super::disturbance::CHECK;
 use super::{
-    accounts, catalog, claims, disturbance, exhibits, fineness, missing, numbers, planted, trials,
+    accounts, catalog, claims, disturbance, exhibits, fineness, missing, numbers, opening, planted,
+    subject, trials,
 };
 use crate::Session;
 use crate::chart::{self, Figure};
-use crate::doc::{Block, Role, Text, Tone};
+use crate::doc::{self, Block, Kind, Role, Text, Tone};
 use crate::text::Letters;
 use crate::words;
 use maud::html;
-use model::{FindingResult, Outcome, OutcomeCount, QuantityResult, Record, Treatment};
+use model::{
+    ExperimentSummary, FindingResult, Outcome, OutcomeCount, QuantityResult, Record, Treatment,
+};
 use wording::number;
 use wording::{capital, counted, short};
-
-/// The number of answers that are open from the start.
-const OPEN_ANSWERS_MAX: usize = 6;
 
 /// The most characters shown of what a failed trial printed.
 const LOG_CHARACTERS: usize = 2000;
@@ -24,57 +24,80 @@ const LOG_CHARACTERS: usize = 2000;
 /// The most trials whose outcome is shown one by one.
 const TROUBLED_TRIALS_MAX: usize = 20;
 
-/// Returns an experiment in the order in which one asks: the answer, the figures, the claims, why, what
-/// exactly was measured, how finely, everything, and how to do it again. It is for a terminal of these
-/// letters, or for a page, which also has every trial.
+/// Returns an experiment: its answer, its most important claims and its first figure, then all that is known
+/// of it behind labels. It is for a terminal of these letters, or for a page, which also has every trial.
 pub(crate) fn chapter<'a>(
     session: &Session<'_>,
     chapter: &'a Chapter<'a>,
     terminal: Option<Letters>,
 ) -> Vec<Block<'a>> {
-    let mut blocks = super::subject::subject(chapter);
+    let mut blocks: Vec<Block<'a>> = subject::subject(chapter).into_iter().collect();
     let letters = terminal.unwrap_or(Letters::Unicode);
     let own = if terminal.is_none() { chapter.own_blocks() } else { Vec::new() };
-    match own.is_empty() {
-        true => blocks.extend(answers(chapter)),
-        false => {
-            blocks.extend(own);
-            blocks.push(Block::fold("All answers", answers(chapter)));
-        }
+    let mut figures = figures(chapter, letters).into_iter();
+    if own.is_empty() {
+        let columns =
+            vec![summary(chapter, terminal.is_none()), figures.next().into_iter().collect()];
+        blocks.push(Block::Columns(Kind::Glance, columns));
+    } else {
+        blocks.extend(own);
     }
-    blocks.extend(caveats(chapter));
+    let caveats = caveats(chapter);
+    let cautions = caveats_label(chapter);
+    let mut folds = Vec::new();
+    match terminal {
+        Some(_) => blocks.extend(caveats),
+        None => folds.push((cautions, caveats)),
+    }
     blocks.extend(planted::planted(chapter));
-    blocks.extend(figures(chapter, letters));
-    blocks.extend(claims::claims(chapter));
-    blocks.extend(accounts::accounts(chapter, letters));
     blocks.extend(planted::diagnoses(chapter));
-    blocks.extend(exhibits::exhibits(chapter));
-    blocks.push(Block::heading(3, "All that was measured, and how"));
-    blocks.push(catalog::method(chapter.design));
-    blocks.extend(fineness::fineness(chapter));
-    blocks.push(numbers::numbers(chapter));
-    blocks.push(disturbance::tags(chapter));
-    blocks.push(outcomes(chapter));
-    if terminal.is_none() {
-        blocks.extend(trials::place(session, chapter));
+    let counted = |n: usize, noun| Text::from(counted(n as u64, noun));
+    let summary = chapter.summary;
+    let answers = (0..summary.findings.len()).flat_map(|index| answer(chapter, index)).collect();
+    let figures: Vec<Block<'a>> = figures.collect();
+    folds.extend([
+        (counted(summary.findings.len(), "answer"), answers),
+        (counted(figures.len(), "more figure"), figures),
+        (counted(summary.claims.len(), "claim"), claims::claims(chapter)),
+        ("What it is made of".into(), accounts::accounts(chapter, letters)),
+        ("What a trial saw".into(), exhibits::exhibits(chapter)),
+        ("All estimates".into(), numbers::numbers(chapter)),
+        ("Precision".into(), fineness::fineness(chapter)),
+        ("Method".into(), method(session, chapter)),
+        (counted(chapter.records.len(), "trial"), all_trials(session, chapter, terminal.is_none())),
+    ]);
+    folds.retain(|(_, blocks)| !blocks.is_empty());
+    blocks.extend(subject::details(chapter));
+    blocks.extend(folds.into_iter().map(|(label, blocks)| Block::fold(label, blocks)));
+    blocks
+}
+
+/// Returns the answer with its reason, and on a page the most important claims.
+fn summary(chapter: &Chapter<'_>, page: bool) -> Vec<Block<'static>> {
+    let mut blocks = vec![Block::paragraph(Role::Answer, opening::answer(chapter))];
+    blocks.extend(opening::why(chapter).map(|why| Block::paragraph(Role::Further, why)));
+    let key = claims::key(chapter);
+    if page && !key.is_empty() {
+        blocks.push(Block::KeyClaims(key));
     }
+    blocks
+}
+
+/// Returns how the trials work, what they need, and the command that does them again.
+fn method(session: &Session<'_>, chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     let id = std::slice::from_ref(&chapter.summary.id);
     let again = Text::quiet("Repeat this experiment: ")
         .then(Text::code(words::repeat_command(session.manifest, id)));
+    let mut blocks = catalog::method(chapter.design);
     blocks.push(Block::paragraph(Role::Command, again));
     blocks
 }
 
-/// Returns the findings; of many, those beyond the first few are folded away.
-pub(crate) fn answers(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
-    let all = chapter.summary.findings.len();
-    let open = if all > OPEN_ANSWERS_MAX + 1 { OPEN_ANSWERS_MAX } else { all };
-    let mut blocks: Vec<Block<'_>> = (0..open).flat_map(|index| answer(chapter, index)).collect();
-    if open < all {
-        let more = (open..all).flat_map(|index| answer(chapter, index)).collect();
-        let label = counted((all - open) as u64, "more answer");
-        blocks.push(Block::details("answers-more", label, false, more));
-    }
+/// Returns how the trials ended, which of them were disturbed, and on a page every one.
+fn all_trials(session: &Session<'_>, chapter: &Chapter<'_>, page: bool) -> Vec<Block<'static>> {
+    let mut blocks = outcomes(chapter);
+    blocks.extend(disturbance::tags(chapter));
+    blocks.extend(trials::place(session, chapter).filter(|_| page));
     blocks
 }
 
@@ -134,19 +157,14 @@ pub(crate) fn remark(result: &QuantityResult) -> Option<String> {
 fn caveats(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     let summary = chapter.summary;
     let mut blocks = Vec::new();
-    for outcome in summary.outcomes.iter().filter(|outcome| outcome.outcome == "unsupported") {
+    for outcome in summary.outcomes.iter().filter(is_refusal) {
         let names = treatments(chapter, &outcome.treatments);
         let instead = Text::quiet(format!("Instead of a number for: {names}."));
         let instead = Some(instead).filter(|_| !names.is_empty());
         let text = std::iter::once(short(&outcome.reason, 1000).into()).chain(instead);
         blocks.push(Block::said(Tone::Absent, "not possible here", text.collect()));
     }
-    // The analysis also warns of refusals and checks, for those who see its warnings alone.
-    let other =
-        |warning: &&String| !matches!(subject(summary, warning), Some("unsupported" | CHECK));
-    let warnings = summary.warnings.iter().filter(other);
-    let warnings: Vec<Text> =
-        warnings.map(|warning| wording::sentence(warning, 1000).into()).collect();
+    let warnings = notes(summary);
     if !warnings.is_empty() {
         let word = if warnings.len() == 1 { "note" } else { "notes" };
         blocks.push(Block::said(Tone::Care, word, warnings));
@@ -157,6 +175,29 @@ fn caveats(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
         blocks.push(Block::said(Tone::Bad, "check failed", vec![text.into()]));
     }
     blocks
+}
+
+fn is_refusal(outcome: &&OutcomeCount) -> bool {
+    outcome.outcome == "unsupported"
+}
+
+/// Returns the warnings of the analysis except those of refusals and checks, which have places of their own.
+fn notes(summary: &ExperimentSummary) -> Vec<Text> {
+    let other = |warning: &&String| {
+        !matches!(disturbance::subject(summary, warning), Some("unsupported" | CHECK))
+    };
+    let warnings = summary.warnings.iter().filter(other);
+    warnings.map(|warning| wording::sentence(warning, 1000).into()).collect()
+}
+
+/// Returns how many caveats there are, with the mark of the gravest.
+fn caveats_label(chapter: &Chapter<'_>) -> Text {
+    let checks = chapter.summary.failed_checks.len() as u64;
+    let notes =
+        notes(chapter.summary).len() + chapter.summary.outcomes.iter().filter(is_refusal).count();
+    let checks = (checks > 0).then(|| format!("✗ {}", counted(checks, "failed check")));
+    let notes = (notes > 0).then(|| format!("! {}", counted(notes as u64, "note")));
+    wording::clauses([checks, notes], ", ").unwrap_or_default().into()
 }
 
 /// Returns what a failed check means: either the machine was too busy for the treatment, or something is
@@ -181,25 +222,20 @@ fn treatments(chapter: &Chapter<'_>, treatments: &[Treatment]) -> String {
 
 /// Returns the charts, each with an address of its own.
 fn figures<'a>(chapter: &'a Chapter<'a>, letters: Letters) -> Vec<Block<'a>> {
-    if chapter.figures.is_empty() {
-        return Vec::new();
-    }
     let own = words::anchor(&chapter.summary.id);
-    let mut blocks = vec![Block::heading(3, "What the trials show")];
-    for (index, figure) in chapter.figures.iter().enumerate() {
+    let one = |(index, figure): (usize, &'a Figure<'a>)| {
         let place = format!("{own}-chart-{}", index + 1);
         let shown = chart::shown(figure, place.clone(), Some(letters), caption(figure));
-        blocks.push(Block::Chart(place, shown));
-    }
-    blocks
+        let held = Some(&figure.held).filter(|held| !held.is_empty());
+        let line = held.map(|held| format!("Held still: {held}.").into());
+        Block::Chart(place, doc::Figure { line, ..shown })
+    };
+    chapter.figures.iter().enumerate().map(one).collect()
 }
 
 /// Returns what must be known with a figure. What its marks mean is said once in a terminal, above all.
 fn caption(figure: &Figure<'_>) -> Vec<Text> {
     let mut caption = vec![Text::on_page(html! { (chart::explained(figure)) })];
-    if !figure.held.is_empty() {
-        caption.push(format!("Held still: {}.", figure.held).into());
-    }
     caption.extend(figure.clock.iter().map(|clock| clock.as_str().into()));
     if figure.left_out > 0 {
         caption.push(
@@ -212,7 +248,7 @@ fn caption(figure: &Figure<'_>) -> Vec<Text> {
 }
 
 /// Returns how the trials ended, and what those that failed printed.
-fn outcomes(chapter: &Chapter<'_>) -> Block<'static> {
+fn outcomes(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     let summary = chapter.summary;
     let outcome = |outcome: &OutcomeCount| {
         let name = words::plain(&outcome.outcome);
@@ -226,7 +262,12 @@ fn outcomes(chapter: &Chapter<'_>) -> Block<'static> {
         }
         text
     };
-    let mut blocks = vec![Block::list(summary.outcomes.iter().map(outcome))];
+    let about = format!(
+        "{} in {}.",
+        counted(chapter.records.len() as u64, "trial"),
+        counted(summary.blocks.into(), "block")
+    );
+    let mut blocks = vec![Block::plain(about), Block::list(summary.outcomes.iter().map(outcome))];
     let completed = |record: &&&Record| matches!(record.outcome, Outcome::Completed { .. });
     let troubled: Vec<_> = chapter.records.iter().filter(|record| !completed(record)).collect();
     if !troubled.is_empty() {
@@ -235,15 +276,10 @@ fn outcomes(chapter: &Chapter<'_>) -> Block<'static> {
         if troubled.len() > TROUBLED_TRIALS_MAX {
             list.push(format!("and {} more.", troubled.len() - TROUBLED_TRIALS_MAX).into());
         }
-        blocks.push(Block::heading(4, "Those that gave no number"));
+        blocks.push(Block::heading(3, "Those that gave no number"));
         blocks.push(Block::List(list));
     }
-    let label = format!(
-        "The trials: {} in {}",
-        counted(chapter.records.len() as u64, "trial"),
-        counted(summary.blocks.into(), "block")
-    );
-    Block::fold(label, blocks)
+    blocks
 }
 
 fn without_number(chapter: &Chapter<'_>, record: &Record) -> Text {

@@ -8,9 +8,6 @@ use model::{Response, ResponseFloor, Source, Variance};
 use wording::number::{Terms, or_dash, rough, share};
 use wording::{capital, short};
 
-/// A table of at most this number of responses is open from the start.
-const OPEN_ROWS_MAX: usize = 6;
-
 /// Responses shown at most.
 const ROWS_MAX: usize = 60;
 
@@ -27,13 +24,7 @@ pub(crate) fn fineness(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     let Some(first) = rows.first() else {
         return Vec::new();
     };
-    let details = vec![key(), meaning(), Block::Table(table(&rows))];
-    let label = "Floors and sources of scatter, by response";
-    vec![
-        Block::heading(3, "How small a difference shows here"),
-        Block::plain(sentence(first)),
-        Block::details("", label, rows.len() <= OPEN_ROWS_MAX, details),
-    ]
+    vec![Block::plain(sentence(first)), key(), meaning(), Block::Table(table(&rows))]
 }
 
 /// Returns the responses with a floor or a scatter, that of the first finding first. What is computed does

@@ -15,7 +15,16 @@ pub(crate) fn environment(session: &Session<'_>) -> Vec<Block<'static>> {
     let environment = &session.manifest.environment;
     let facts = facts(environment).into_iter().filter(|(_, fact)| !fact.is_empty());
     let facts = facts.map(|(name, fact)| (name, short(&fact, 300)));
-    let mut blocks = vec![Block::heading(2, "The machine"), Block::facts(facts)];
+    let about = format!(
+        "{}, {}, Linux {}, {}.",
+        short(&environment.cpu_model, 120),
+        wording::counted(environment.cpus_allowed.len() as u64, "CPU"),
+        short(&environment.kernel, 80),
+        wording::stated(&environment.hypervisor).map_or("no hypervisor seen".into(), |name| {
+            format!("virtual ({})", short(name, 80))
+        })
+    );
+    let mut blocks = vec![Block::facts(facts)];
     if !environment.settings.is_empty() {
         let settings = environment.settings.iter().take(LISTED_MAX);
         let settings = settings.map(|(name, setting)| (short(name, 80), short(setting, 300)));
@@ -29,7 +38,17 @@ pub(crate) fn environment(session: &Session<'_>) -> Vec<Block<'static>> {
         blocks.push(Block::heading(3, "The busiest others when the session began"));
         blocks.push(Block::list(neighbours));
     }
-    blocks
+    summed_up("The machine", about, "All that is known of it", blocks)
+}
+
+/// Returns a part of the page: what it says in a sentence, and behind a label all of it.
+fn summed_up(
+    heading: &str,
+    sentence: impl Into<Text>,
+    label: &str,
+    blocks: Vec<Block<'static>>,
+) -> Vec<Block<'static>> {
+    vec![Block::heading(2, heading), Block::plain(sentence), Block::fold(label, blocks)]
 }
 
 fn facts(environment: &Environment) -> Vec<(&'static str, String)> {
@@ -79,7 +98,8 @@ pub(crate) fn harness(session: &Session<'_>) -> Vec<Block<'static>> {
         ("CPU of others while trials lived", known(harness.foreign_cpu_share.map(share))),
         ("trials that left processes behind", number::count(harness.leaking_trials)),
     ];
-    vec![Block::heading(2, "What measuring cost"), Block::facts(rows)]
+    let sentence = harness_sentence(session).unwrap_or_else(|| "It is not known.".into());
+    summed_up("What measuring cost", sentence, "All costs", vec![Block::facts(rows)])
 }
 
 fn time(ns: u64) -> String {
@@ -103,11 +123,9 @@ pub(crate) fn harness_sentence(session: &Session<'_>) -> Option<String> {
 /// Returns the commands that do it again.
 pub(crate) fn repeat(session: &Session<'_>) -> Vec<Block<'static>> {
     let manifest = session.manifest;
+    let whole = words::repeat_command(manifest, &manifest.options.experiments);
+    let whole = Text::from("The whole session, in the same random order: ").then(Text::code(whole));
     let steps = [
-        (
-            "The whole session, in the same random order:",
-            words::repeat_command(manifest, &manifest.options.experiments),
-        ),
         (
             "The command line it was started with:",
             short(&wording::command_line(&manifest.command), 2000),
@@ -120,5 +138,9 @@ pub(crate) fn repeat(session: &Session<'_>) -> Vec<Block<'static>> {
     let steps = steps.into_iter().flat_map(|(what, command)| {
         [Block::plain(what), Block::paragraph(Role::Command, Text::code(command))]
     });
-    std::iter::once(Block::heading(2, "How to repeat it")).chain(steps).collect()
+    vec![
+        Block::heading(2, "How to repeat it"),
+        Block::paragraph(Role::Command, whole),
+        Block::fold("Other commands", steps.collect()),
+    ]
 }

@@ -10,28 +10,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use wording::number::{Terms, count, rounded};
 use wording::short;
 
-/// A table of at most this number of rows is open from the start.
-const OPEN_ROWS_MAX: usize = 12;
-
 type Cells<'a> = BTreeMap<(&'a Treatment, &'a str), &'a EstimateRow>;
 
 /// Returns the table with the definitions of its columns under it.
-pub(crate) fn numbers(chapter: &Chapter<'_>) -> Block<'static> {
+pub(crate) fn numbers(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     let rows = &chapter.summary.estimates;
     let cells: Cells<'_> =
         rows.iter().map(|row| ((&row.treatment, row.response.as_str()), row)).collect();
     let (measured, unmeasured) = columns(chapter, &cells);
     let treatments = treatments(chapter, &cells);
-    let label = format!(
-        "All estimates: {}, {}",
+    let about = format!(
+        "{}, {}.",
         wording::counted(treatments.len() as u64, "treatment"),
         wording::counted(measured.len() as u64, "response")
     );
     let table = table(chapter, &treatments, &measured, &cells);
-    let open = treatments.len() <= OPEN_ROWS_MAX && measured.len() > 1;
     // A response that nothing was measured of is defined all the same.
     let cards = catalog::cards(measured.into_iter().chain(unmeasured));
-    Block::details("", label, open, vec![Block::Table(table), cards])
+    vec![Block::small(about), Block::Table(table), cards]
 }
 
 /// Returns the responses that were measured: that of the first finding, then the counts that findings and

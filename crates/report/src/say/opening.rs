@@ -140,7 +140,7 @@ pub(crate) fn host(session: &Session<'_>) -> String {
 ///
 /// A cause is looked for by the treatments alone: the share or the account must be about the very
 /// treatment that the headline puts first.
-fn why(chapter: &Chapter<'_>) -> Option<Text> {
+pub(crate) fn why(chapter: &Chapter<'_>) -> Option<Text> {
     let (first, others) = chapter.summary.findings.split_first()?;
     first.result.estimate.as_ref()?;
     let headline = Headline::of(chapter.design, &first.result.quantity)?;

@@ -73,10 +73,7 @@ fn report(session: &Session<'_>, all_claims: Text) -> String {
     let after = AFTER.iter().map(link).reduce(|all, one| all.then(" · ").then(one));
     doc.push(Block::small(after.unwrap_or_default()));
 
-    let mut trusted = trust::trust(session);
-    trusted.insert(2, Block::Anchored("grades", claims::grade_meaning(session).into()));
-    trusted.extend(disturbance::over_time(session));
-    doc.push(Block::Section("trust".into(), trusted));
+    doc.push(Block::Section("trust".into(), trust::trust(session)));
     for chapter in &chapters {
         let mut blocks = vec![opening::heading(chapter)];
         blocks.extend(experiment::chapter(session, chapter, None));
@@ -185,7 +182,7 @@ fn printed<'a>(
     doc.blocks.extend(opening::incomplete(session));
     doc.blocks.extend(chapters);
     doc.push(Block::heading(2, trust::QUESTION));
-    doc.push(trust::answer(session, None));
+    doc.push(trust::answer(session));
     doc.blocks.extend(last);
     doc
 }

@@ -13,12 +13,16 @@ const TREATMENTS_MAX: usize = 64;
 /// The most characters of a command line.
 const LINE_CHARACTERS: usize = 600;
 
-/// Returns the command with its placeholders, where it runs, and what each treatment makes of it.
-pub(crate) fn subject(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
+/// Returns the command with its placeholders.
+pub(crate) fn subject(chapter: &Chapter<'_>) -> Option<Block<'static>> {
+    let subject = chapter.design.subject.as_ref()?;
+    Some(Block::paragraph(Role::Command, Text::code(template(subject))))
+}
+
+/// Returns where the command runs, and what each treatment makes of it.
+pub(crate) fn details(chapter: &Chapter<'_>) -> Option<Block<'static>> {
     let design = chapter.design;
-    let Some(subject) = &design.subject else {
-        return Vec::new();
-    };
+    let subject = design.subject.as_ref()?;
     let mut treatments = design.treatments(chapter.profile);
     treatments.retain(|treatment| !design.repeats(treatment));
     treatments.sort_by_cached_key(|treatment| words::place(design, treatment));
@@ -31,10 +35,7 @@ pub(crate) fn subject(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     let mut details = vec![Block::facts(around(subject)), Block::Table(lines.rows(rows))];
     details.extend(Block::left_out(treatments.len(), TREATMENTS_MAX, "more treatment", "."));
     let label = format!("The command as it ran: {}", counted(treatments.len() as u64, "treatment"));
-    vec![
-        Block::paragraph(Role::Command, Text::code(template(subject))),
-        Block::fold(label, details),
-    ]
+    Some(Block::fold(label, details))
 }
 
 /// The command as the study has it.

@@ -1,9 +1,9 @@
 //! Whether to believe a session at all, in sentences: what its A/A controls say of the machine.
 
-use super::claims::FLOOR_MEANING;
+use super::claims::{self, FLOOR_MEANING};
 use super::disturbance;
 use crate::Session;
-use crate::doc::{Block, Kind, Table, Text, Tone};
+use crate::doc::{Block, Table, Text, Tone};
 use crate::words;
 use model::{ControlResult, Estimate};
 use wording::number::{self, Terms, ratio, share};
@@ -97,28 +97,34 @@ pub(crate) fn warning(session: &Session<'_>) -> Option<Block<'static>> {
 /// What the heading over it asks.
 pub(crate) const QUESTION: &str = "Can these numbers be trusted?";
 
-/// Returns whether the numbers can be believed, with further sentences. What is said at the top is not
-/// said again.
-pub(crate) fn answer(session: &Session<'_>, further: Option<&str>) -> Block<'static> {
+/// Returns whether the numbers can be believed. What is said at the top is not said again.
+pub(crate) fn answer(session: &Session<'_>) -> Block<'static> {
     let Found { tone, answer, why, .. } = found(session);
     let why = why.first().filter(|_| tone == Tone::Good).map(Text::words);
     let text = wording::sentences([why, Some(floor_sentence(session))]);
-    let text = std::iter::once(text.into()).chain(further.map(Text::from));
-    Block::said(tone, answer, text.collect())
+    Block::said(tone, answer, vec![text.into()])
 }
 
-/// Returns whether the numbers can be believed: controls, floor, shield, what disturbed.
+/// Returns whether the numbers can be believed, and behind labels why: controls, what disturbed, shield,
+/// what floors and grades mean.
 pub(crate) fn trust(session: &Session<'_>) -> Vec<Block<'static>> {
-    let mut blocks = vec![Block::heading(2, QUESTION), answer(session, Some(FLOOR_MEANING))];
-    let mut shielded = vec![Block::heading(3, "The shield")];
-    shielded.extend(shield(session));
-    let disturbed =
-        vec![Block::heading(3, "What disturbed"), Block::List(disturbance::disturbance(session))];
-    blocks.push(Block::Columns(Kind::Parts, vec![shielded, disturbed]));
-    if !session.summary.trust.controls.is_empty() {
-        let label = "The A/A controls: identical treatments, compared";
-        blocks.push(Block::fold(label, vec![Block::Table(controls(session))]));
-    }
+    let mut disturbed = vec![Block::List(disturbance::disturbance(session))];
+    disturbed.extend(disturbance::over_time(session));
+    let meanings = vec![
+        Block::small(FLOOR_MEANING),
+        Block::Anchored("grades", claims::grade_meaning(session).into()),
+    ];
+    let controls = controls(session);
+    let label = counted(controls.rows.len() as u64, "A/A control");
+    let controls =
+        (!controls.rows.is_empty()).then(|| Block::fold(label, vec![Block::Table(controls)]));
+    let mut blocks = vec![Block::heading(2, QUESTION), answer(session)];
+    blocks.extend(controls);
+    blocks.extend([
+        Block::fold("What disturbed", disturbed),
+        Block::fold("The shield from other programs", shield(session)),
+        Block::fold("What a floor and a grade mean", meanings),
+    ]);
     blocks
 }
 

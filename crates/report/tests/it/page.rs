@@ -208,15 +208,15 @@ fn between(page: &str, from: &str, to: &str) -> String {
 fn accounts_show_what_their_parts_leave_over() {
     let page = page_of(&fixture::mechanisms(12));
     tags(&page);
-    let pipe = between(&page, "One hop through a pipe</h4>", "</figure>");
+    let pipe = between(&page, "One hop through a pipe</h3>", "</figure>");
     for needle in ["system calls", "half a switch", "0.5", "1.10 µs [1.08, 1.12]", "29.3 %"] {
         assert!(pipe.contains(needle), "{needle} in {pipe}");
     }
     assert!(pipe.contains("the rest: explained by none of these412 ns"), "{pipe}");
     assert!(page.contains("aria-label=\"Of the total: system calls 31.4 % [31.0, 31.9], half"));
-    let futex = between(&page, "One hop through a futex</h4>", "</figure>");
+    let futex = between(&page, "One hop through a futex</h3>", "</figure>");
     assert!(futex.contains("its parts are more than the total−110.0 ns"), "{futex}");
-    let parallel = between(&page, "One hop between CPUs</h4>", "</figure>");
+    let parallel = between(&page, "One hop between CPUs</h3>", "</figure>");
     assert!(parallel.contains("refused here"), "{parallel}");
     assert!(parallel.contains("mechanism parallel: needs 2 CPUs at the same time"), "{parallel}");
 }
@@ -224,7 +224,7 @@ fn accounts_show_what_their_parts_leave_over() {
 #[test]
 fn exhibits_are_tables_that_say_where_they_come_from() {
     let page = page_of(&fixture::mechanisms(12));
-    let seen = between(&page, "What a trial saw</h3>", "<h3");
+    let seen = between(&page, "What a trial saw</summary>", "All estimates</summary>");
     for needle in [
         "futex: system calls of one hop (32 rows)",
         "12 more rows not shown.",
@@ -248,7 +248,7 @@ fn exhibits_are_tables_that_say_where_they_come_from() {
 #[test]
 fn rates_and_shares_are_told_with_their_counts_and_their_rest() {
     let page = page_of(&fixture::mechanisms(12));
-    let answers = between(&page, "<h2>What does it cost to hand over", "<figure");
+    let answers = between(&page, " answers</summary>", "<figure");
     for needle in [
         "A signal is lost in 6.7 per million [1.8, 264\u{202f}653.4] (8 of 1\u{202f}200\u{202f}000) of all hops.",
         "A futex loses a wake-up in at most 26.5 % (none of 1\u{202f}200\u{202f}000) of all",
@@ -264,7 +264,7 @@ fn rates_and_shares_are_told_with_their_counts_and_their_rest() {
     assert!(
         answers.contains("Time of a hop, by lat_ctx's definition: from before the write of one")
     );
-    let claims = between(&page, "Claims</h3>", "</table>");
+    let claims = between(&page, " claims</summary>", "</table>");
     assert!(
         claims.contains("8 of 1\u{202f}200\u{202f}000: 6.7 per million [1.8, 264\u{202f}653.4]"),
         "{claims}"
@@ -276,32 +276,32 @@ fn rates_and_shares_are_told_with_their_counts_and_their_rest() {
 fn what_is_missing_is_told_where_it_would_stand() {
     let page = page_of(&fixture::mechanisms(12));
     let refused = "needs 2 CPUs at the same time, has 1: allow more by --affinity";
-    let answers = between(&page, "<h2>What does it cost to hand over", "<figure");
+    let answers = between(&page, " answers</summary>", "<figure");
     let finding = format!("costs … times as much. Refused here: mechanism parallel: {refused}.");
     assert!(answers.contains(&finding), "{answers}");
     let later = "Not measured in profile quick: mechanism shared memory, from profile standard on.";
     assert!(answers.contains(&format!("costs … times a pipe. {later}")), "{answers}");
-    let claims = between(&page, "Claims</h3>", "</table>");
+    let claims = between(&page, " claims</summary>", "</table>");
     assert!(claims.contains(&format!("Refused hereMechanism parallel: {refused}.")), "{claims}");
     assert!(claims.contains("Not in quickMechanism shared memory"), "{claims}");
-    let figure = between(&page, "<figcaption", "</figcaption>");
+    let figure = between(&page, "About this figure</summary>", "</details>");
     assert!(figure.contains(&format!("Refused here: mechanism parallel: {refused}")), "{figure}");
     assert!(page.contains("<div class=\"row-label\">parallel</div>"));
     assert!(page.contains("<div class=\"row-value row-absent\">refused here</div>"));
-    let numbers = between(&page, "All estimates: ", "</table>");
+    let numbers = between(&page, "All estimates</summary>", "</table>");
     assert!(numbers.contains(&format!("parallelrefused here: mechanism parallel: {refused}")));
 }
 
 #[test]
 fn counts_stand_beside_costs() {
     let page = page_of(&fixture::mechanisms(12));
-    let numbers = between(&page, "All estimates: ", "</table>");
+    let numbers = between(&page, "All estimates</summary>", "</table>");
     let heads = ["hop_ns", "lost_count", "round_trip_ns", "hot_hop_ns", "calls_count"];
     let places: Vec<usize> = heads.iter().map(|head| numbers.find(head).expect(head)).collect();
     assert!(places.is_sorted(), "{places:?}");
     // The only row of a treatment holds all its responses; a refused one has one, too.
     assert_eq!(numbers.matches("futex").count(), 1);
-    let rows = between(&page, "All estimates: ", "</details>");
+    let rows = between(&page, "All estimates</summary>", "</details>");
     assert!(rows.contains("read from the receiver's deadline"), "{rows}");
     assert!(
         numbers
@@ -311,7 +311,7 @@ fn counts_stand_beside_costs() {
         numbers.contains("futex1.21 µs\n[1.19, 1.23]0 of 1\u{202f}200\u{202f}000"),
         "{numbers}"
     );
-    let method = between(&page, "How it is measured, and what it needs", "</table>");
+    let method = between(&page, "Method</summary>", "</table>");
     for needle in ["2 CPUs for its trials", "To trace the scheduler (root)", "standard"] {
         assert!(method.contains(needle), "{needle} in {method}");
     }
@@ -345,7 +345,7 @@ fn a_machine_that_tells_identical_things_apart_is_said_before_any_number() {
 #[test]
 fn floors_grades_and_tags_stand_beside_the_verdicts() {
     let page = page_of(&fixture::doubted(12));
-    let claims = between(&page, "Claims</h3>", "</table>");
+    let claims = between(&page, " claims</summary>", "</table>");
     for needle in [
         "Floor 2.1 % now, 0.6 % in ten times the time",
         "Evidence: ●●○ software counter. What would raise it",
@@ -356,7 +356,7 @@ fn floors_grades_and_tags_stand_beside_the_verdicts() {
     }
     // What the floor means is said once.
     assert_eq!(page.matches("before Holm's correction over the session's claims;").count(), 1);
-    let fine = between(&page, "How small a difference shows here</h3>", "</table>");
+    let fine = between(&page, "Precision</summary>", "</table>");
     for needle in [
         "a difference of 2.1 % between two treatments would be found, in ten times the time one of 0.63 %.",
         "scatters by 5.2 %, mostly between trials. More trials would reduce it.",
@@ -372,7 +372,7 @@ fn floors_grades_and_tags_stand_beside_the_verdicts() {
         )
     );
     assert!(page.contains("aria-label=\"within trials not known, between trials 35 %"));
-    let tagged = between(&page, "<details class=\"tags\"", "</details>");
+    let tagged = between(&page, "Disturbed trials: ", "</details>");
     assert!(tagged.contains("estimates differ visibly"), "{tagged}");
     assert!(tagged.contains("all trialswithout the taggedtagged"), "{tagged}");
     assert!(tagged.contains("≠ "), "{tagged}");
@@ -443,7 +443,7 @@ fn planted_answers_are_held_against_the_truth() {
     ] {
         assert!(planted.contains(needle), "{needle} in {planted}");
     }
-    let gap = between(&page, "What the gap comes from</h3>", "All that was measured");
+    let gap = between(&page, "What the gap comes from</h3>", "Method</summary>");
     for needle in [
         "✓ Two threads behind one lockthe lock93 % [88, 98]named, as planted: the lock",
         "the lock93 % [88, 98]named planted",
@@ -580,8 +580,8 @@ fn what_is_computed_has_neither_interval_nor_floor() {
         let from = format!("id=\"experiment-{chapter}\"");
         let to = format!("id=\"experiment-{next}\"");
         let text = between(&page, &from, &to).replace('\u{a0}', " ");
-        assert!(text.contains("[exact]") && text.contains("Claims"), "{text}");
-        for word in ["with the 95 %", "the 95 %", "How small a difference", "in all, as measured"] {
+        assert!(text.contains("[exact]") && text.contains(" claims"), "{text}");
+        for word in ["with the 95 %", "the 95 %", "Precision", "in all, as measured"] {
             assert!(!text.contains(word), "{chapter}: {word}");
         }
     }

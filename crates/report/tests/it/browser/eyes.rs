@@ -121,6 +121,22 @@ impl Looked {
         serde_json::from_value(ratios).unwrap()
     }
 
+    /// Opens every fold and shows every figure whole.
+    pub(crate) fn unfold(&self) {
+        self.ask(
+            "(document.querySelectorAll('details').forEach((fold) => { fold.open = true; }),\
+              document.querySelectorAll('.enlarge input').forEach((box) => { box.checked = true; }))",
+        );
+    }
+
+    /// Closes them again.
+    pub(crate) fn fold(&self) {
+        self.ask(
+            "(document.querySelectorAll('details').forEach((fold) => { fold.open = false; }),\
+              document.querySelectorAll('.enlarge input').forEach((box) => { box.checked = false; }))",
+        );
+    }
+
     pub(crate) fn assert_no_overflow(&self, width: u32) {
         self.width(width);
         let wide = self.number("document.documentElement.scrollWidth");

@@ -16,7 +16,7 @@ const WRONG: &str = "Promise.all(Array.from(document.querySelectorAll('figure.fi
     figure.querySelector('.save button').click();\
     const text = await window.files.at(-1).text();\
     const picture = new DOMParser().parseFromString(text, 'image/svg+xml').documentElement;\
-    const title = figure.querySelector('h4').textContent;\
+    const title = figure.querySelector('h3').textContent;\
     const wrong = (what) => title + ': ' + what;\
     if (picture.localName !== 'svg') return wrong(text.slice(0, 200));\
     if (picture.namespaceURI !== 'http://www.w3.org/2000/svg') return wrong('namespace');\

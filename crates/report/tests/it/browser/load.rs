@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub(crate) const PAGE: &str = "load.html";
 
 /// What is read, and what is drawn.
-const TEXT: [&str; 5] = [".eyebrow", ".lead", "table th", "table td", "figcaption"];
+const TEXT: [&str; 5] = [".eyebrow", ".lead", "table th", "table td", ".figure-folds summary"];
 const DRAWN: [&str; 2] = ["path.line", "figure text"];
 
 fn written(page: &str, folder: &Path) -> PathBuf {

@@ -27,16 +27,18 @@ fn the_report_works_in_a_browser() {
     let browser = browser();
     let looked = Looked::open(&browser, &written(&fixture, scratch.path()));
 
+    looked.unfold();
     charts_are_drawn(&looked, &fixture);
     marks_speak(&looked);
+    looked.fold();
     for width in [390, 768, 1280] {
         looked.assert_no_overflow(width);
     }
-    looked.ask("document.querySelectorAll('details').forEach((d) => { d.open = true; })");
+    looked.unfold();
     for width in [390, 768, 1280] {
         looked.assert_no_overflow(width);
     }
-    looked.ask("document.querySelectorAll('details').forEach((d) => { d.open = false; })");
+    looked.fold();
     schemes_differ(&looked);
 
     looked.assert_quiet();
@@ -48,7 +50,7 @@ fn text_from_outside_does_nothing_in_a_browser() {
     for (index, fixture) in hostile::bitten().iter().enumerate() {
         let scratch = tempfile::tempdir().unwrap();
         let looked = Looked::open(&browser, &written(fixture, scratch.path()));
-        looked.ask("document.querySelectorAll('details').forEach((d) => { d.open = true; })");
+        looked.unfold();
         for width in [390, 1280] {
             looked.assert_no_overflow(width);
         }
@@ -93,6 +95,7 @@ fn accounts_and_exhibits_work_in_a_browser() {
     let scratch = tempfile::tempdir().unwrap();
     let browser = browser();
     let looked = Looked::open(&browser, &written(&fixture, scratch.path()));
+    looked.unfold();
     bars_are_drawn(&looked);
     for width in [390, 768, 1280] {
         looked.assert_no_overflow(width);
@@ -109,7 +112,7 @@ fn accounts_and_exhibits_work_in_a_browser() {
             looked.pictures(&format!("mechanisms-{scheme}-{width}"));
         }
     }
-    looked.ask("document.querySelectorAll('details').forEach((d) => { d.open = true; })");
+    looked.unfold();
     for width in [390, 768, 1280] {
         looked.assert_no_overflow(width);
     }
@@ -136,6 +139,7 @@ fn a_session_to_be_doubted_works_in_a_browser() {
     };
     assert!(top(".note.bad") > 0.0 && top(".note.bad") < 450.0, "{}", top(".note.bad"));
     assert!(top(".note.bad") < top(".answers"));
+    looked.unfold();
     the_meter_speaks(&looked);
     for scheme in ["light", "dark"] {
         looked.scheme(scheme);
@@ -148,7 +152,7 @@ fn a_session_to_be_doubted_works_in_a_browser() {
             looked.pictures(&format!("doubted-{scheme}-{width}"));
         }
     }
-    looked.ask("document.querySelectorAll('details').forEach((d) => { d.open = true; })");
+    looked.unfold();
     for width in [400, 768, 1280] {
         looked.assert_no_overflow(width);
     }
@@ -196,7 +200,7 @@ fn the_claims_page_works_in_a_browser() {
     looked.tab.evaluate("new Promise((done) => setTimeout(() => done(0), 100))");
     assert_eq!(looked.ask(seen), json!(["refuted"]));
     looked.ask("document.querySelector('input[value=all]').click()");
-    looked.ask("document.querySelectorAll('details').forEach((d) => { d.open = true; })");
+    looked.unfold();
     for scheme in ["light", "dark"] {
         looked.scheme(scheme);
         for width in [400, 768, 1280] {

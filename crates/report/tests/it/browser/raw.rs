@@ -29,7 +29,10 @@ fn fold(id: &str) -> String {
 
 /// Opens the table of an experiment and waits until it is there.
 fn unfold(looked: &Looked, id: &str) {
-    looked.ask(&format!("{}.open = true", fold(id)));
+    looked.ask(&format!(
+        "(() => {{ for (let it = {}; it; it = it.parentElement.closest('details')) it.open = true; }})()",
+        fold(id)
+    ));
     looked.tab.wait_for(&format!("#experiment-{id} .raw-table tbody"));
 }
 
@@ -466,7 +469,7 @@ fn without_a_script_the_page_says_where_the_trials_are() {
     let page = written(&fixture, elsewhere.path());
     looked.tab.open(&page);
     assert_eq!(looked.text("location.pathname"), page.display().to_string());
-    looked.ask(&format!("{}.open = true", fold("create")));
+    looked.unfold();
     let place = format!("{}.querySelector('summary + p')", fold("create"));
     let said = looked.text(&format!("{place}.textContent"));
     assert!(said.contains("trials.ndjson") && said.contains("scruple export "), "{said}");
