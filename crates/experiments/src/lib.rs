@@ -21,6 +21,7 @@ mod counters;
 mod create;
 mod false_sharing;
 mod fault;
+mod footprint;
 mod heap_layout;
 mod icache;
 mod isolation;
@@ -102,6 +103,7 @@ pub const CATALOG: &[Experiment] = &[
     syscalls::EXPERIMENT,
     isolation::EXPERIMENT,
     workers::EXPERIMENT,
+    footprint::EXPERIMENT,
     memory_limit::EXPERIMENT,
     observer::EXPERIMENT,
     switch::EXPERIMENT,

@@ -157,7 +157,7 @@ pub(crate) enum Command {
     Query(query::QueryArgs),
     /// Plan the model of concurrency and the number of workers
     ///
-    /// scruple reads measured costs from a session of the experiments create, switch and workers: a
+    /// scruple reads measured costs from a session of the experiments create, switch and footprint: a
     /// thread, a process, a hand-off to a pool, a switch, the memory of a worker. Queueing formulas
     /// (M/M/c for workers and for CPUs) give the rest. The answer is computed from the worst ends of
     /// the measured intervals, and shows these numbers and its margin.

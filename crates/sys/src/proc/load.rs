@@ -97,6 +97,11 @@ pub struct MemInfo {
     pub swap_total_bytes: u64,
     /// Unused swap space, in bytes.
     pub swap_free_bytes: u64,
+    /// Stacks of all threads in the kernel, in bytes. It is up to date within some dozen KiB per CPU.
+    pub kernel_stack_bytes: Option<u64>,
+    /// Objects that the kernel cannot drop, such as those of threads and of address spaces, in bytes.
+    /// The kernel takes the pages for them several at a time, and keeps some that are empty.
+    pub slab_bytes: Option<u64>,
 }
 
 /// The machine's memory now.
@@ -119,6 +124,8 @@ pub fn parse_meminfo(text: &str) -> Option<MemInfo> {
         dirty_bytes: kib_field(text, "Dirty")?,
         swap_total_bytes: kib_field(text, "SwapTotal")?,
         swap_free_bytes: kib_field(text, "SwapFree")?,
+        kernel_stack_bytes: kib_field(text, "KernelStack"),
+        slab_bytes: kib_field(text, "SUnreclaim"),
     })
 }
 

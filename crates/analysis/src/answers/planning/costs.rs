@@ -142,7 +142,7 @@ impl Asked<'_> {
         }
         let memory_bytes = self.memory(source.model);
         if memory_bytes.is_none() {
-            self.gap("how much memory a worker takes", "scruple run workers");
+            self.gap("how much memory a worker takes", "scruple run footprint");
         }
         let (name, kind) = (source.name, source.kind);
         self.costs.models.push(Model { name, kind, added_ns, memory_bytes });
@@ -155,8 +155,17 @@ impl Asked<'_> {
         self.cost(format!("{model}_switch"), &what, "switch", quantity, 1.0)
     }
 
-    /// Returns what each further worker takes, from the largest crew that was measured.
+    /// Returns what each further worker takes. Where a session has no measurement of the kernel's
+    /// part, that of the largest crew is taken, without it.
     fn memory(&mut self, model: &str) -> Option<Ends> {
+        let at = Cell::new([("model", model)]);
+        let whole = Quantity::Value { response: "worker_bytes".into(), at };
+        let what = format!("memory of one more {model}, with the kernel's for it");
+        let whole = self.cost(format!("{model}_memory"), &what, "footprint", whole, 1.0);
+        whole.or_else(|| self.user_memory(model))
+    }
+
+    fn user_memory(&mut self, model: &str) -> Option<Ends> {
         let design = self.designs.iter().find(|design| design.id == "workers")?;
         let mut counts: Vec<f64> =
             design.factor("count")?.levels.iter().filter_map(|level| level.value).collect();
@@ -166,7 +175,7 @@ impl Asked<'_> {
             let cell = Cell::new([("model", model), ("worker", "cpu")]);
             cell.with("count", &count.to_string())
         };
-        let what = format!("memory (PSS) of one more {model}");
+        let what = format!("memory (PSS, without the kernel's) of one more {model}");
         counts.into_iter().find_map(|count| {
             let response = "pss_bytes".into();
             let quantity = Quantity::Difference { response, of: at(count), to: at(1.0) };

@@ -195,6 +195,27 @@ fn the_costs_of_a_session_become_the_cpu_time_of_a_request() {
     assert_eq!(advice.gaps.len(), 1, "the event loop alone: {:?}", advice.gaps);
 }
 
+/// The memory of a worker, measured with the kernel's part, takes the place of a crew's growth.
+#[test]
+fn a_worker_takes_what_was_measured_with_the_kernel_s_part() {
+    let mut session = Session::new(0.0);
+    let footprint = experiment(
+        "footprint",
+        vec![factor("model", &["thread", "process"]), factor("buffer", &["0", "64"])],
+        vec![response("worker_bytes", Unit::Bytes)],
+    );
+    for block in 0..10 {
+        let at = [("model", "process"), ("buffer", "0")];
+        session.records.push(trial(&footprint, block, &at, "worker_bytes", 260e3, 0.0));
+    }
+    session.designs.push(footprint);
+    let advice = session.plan(load());
+    let of = |id: &str| advice.costs.iter().find(|cost| cost.id == id).unwrap();
+    let (process, thread) = (of("process_memory"), of("thread_memory"));
+    assert_eq!((process.experiment.as_str(), process.estimate.point), ("footprint", 260e3));
+    assert_eq!((thread.experiment.as_str(), thread.estimate.point), ("workers", 50e3));
+}
+
 /// Where every busy worker has a CPU, a pool is M/M/k, and Erlang's formulas say the same.
 #[test]
 fn a_pool_has_as_many_workers_as_erlang_says() {
@@ -317,7 +338,7 @@ fn memory_is_that_of_the_worst_end_and_of_the_users_own() {
     let blind = Session::new(0.0).without("workers");
     let advice = blind.plan(Load { memory_bytes: Some(1e9), ..load() });
     assert_eq!(advice.recommended, None);
-    assert!(advice.gaps.iter().any(|gap| gap.measure == "scruple run workers"));
+    assert!(advice.gaps.iter().any(|gap| gap.measure == "scruple run footprint"));
     assert_eq!(blind.plan(load()).recommended.as_deref(), Some("pool"));
 }
 
