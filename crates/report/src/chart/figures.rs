@@ -107,7 +107,7 @@ fn undeclared(material: &Material<'_, '_>, main: &Response) -> Vec<model::Figure
         let title = format!("{}{ways}", words::label(response));
         let responses = vec![response.name.clone()];
         let plot = Plot { responses, over: over.clone(), by: by.clone(), at: at.clone() };
-        model::Figure { id: String::new(), title, plot }
+        model::Figure { title, plot, ..model::Figure::default() }
     };
     front.iter().map(figure).collect()
 }

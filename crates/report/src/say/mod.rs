@@ -11,6 +11,7 @@ mod exhibits;
 pub(crate) mod experiment;
 mod fineness;
 pub(crate) mod fleet;
+pub(crate) mod front;
 pub(crate) mod knee;
 pub(crate) mod load;
 mod machine;
