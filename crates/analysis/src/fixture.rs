@@ -1,8 +1,8 @@
 //! Made-up designs and records for the tests of this room.
 
 use model::{
-    Calibration, Card, Cell, Center, Counters, Design, Factor, Level, Measured, Outcome, Profile,
-    Record, Response, Series, Surroundings, Treatment, Unit,
+    Calibration, Card, Cell, Center, Counters, Design, Factor, Level, Measured, Outcome, Record,
+    Response, Series, Surroundings, Treatment, Unit,
 };
 
 /// A record in the making. Times are in nanoseconds.
@@ -128,7 +128,7 @@ impl Trial {
 
 /// A level with a place on an axis.
 pub(crate) fn level(name: &str, value: Option<f64>) -> Level {
-    Level { name: name.into(), value, about: String::new(), from: Profile::Smoke }
+    Level { value, ..Level::new(name, "") }
 }
 
 /// A factor whose first level is the baseline.
@@ -138,7 +138,7 @@ pub(crate) fn factor(name: &str, levels: &[(&str, Option<f64>)]) -> Factor {
         about: String::new(),
         levels: levels.iter().map(|(name, value)| level(name, *value)).collect(),
         baseline: levels[0].0.into(),
-        unit: None,
+        ..Factor::default()
     }
 }
 

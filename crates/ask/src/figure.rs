@@ -1,10 +1,12 @@
 //! What a figure shows: `compute_ns over count by model, worker where affinity=one`.
 //!
 //! ```text
-//! figure = response {"," response} ["over" factor] ["by" factor {"," factor}]
+//! figure = drawn ["over" factor] ["by" factor ["and" factor] {"," factor}]
 //!          ["where" level {"," level}]
+//! drawn  = response {"," response} | ("speedup" | "efficiency") "(" response ")"
 //! ```
 //!
+//! With `by A and B`, each combination of their levels has a line; factors after a comma have panels.
 //! The levels of the factor after `over` are numbers, or a response of the name `FACTOR_bytes` measures
 //! what they are. A factor that is not named stands at its baseline. Several levels of one factor choose among
 //! those that are shown of it.
@@ -12,11 +14,14 @@
 use crate::parse::{Cursor, Name};
 use crate::resolve::{axis, factor, located, response};
 use crate::{Error, hint};
-use model::{Design, Plot};
+use model::{Design, Drawn, Factor, Plot, Unit};
 use std::collections::BTreeMap;
 
 /// The words between the parts of a figure.
 const WORDS: [&str; 3] = ["over", "by", "where"];
+
+/// What may be drawn of a response instead of its own values.
+const RATIOS: [(&str, Drawn); 2] = [("speedup", Drawn::Speedup), ("efficiency", Drawn::Efficiency)];
 
 /// Returns what a text shows of a design.
 ///
@@ -24,8 +29,14 @@ const WORDS: [&str; 3] = ["over", "by", "where"];
 /// What is wrong, with its place in the text and what would be right.
 pub fn plot(text: &str, design: &Design) -> Result<Plot, Error> {
     let mut cursor = Cursor { text, at: 0 };
-    let responses = names(&mut cursor)?;
     let mut plot = Plot::default();
+    let mut responses = names(&mut cursor)?;
+    let ratio = cursor.takes("(").then(|| responses.remove(0));
+    if let Some(function) = &ratio {
+        plot.drawn = ratio_of(function)?;
+        responses = vec![cursor.word()?];
+        cursor.wants(")")?;
+    }
     for name in &responses {
         plot.responses.push(response(name, design)?.name.clone());
     }
@@ -39,13 +50,24 @@ pub fn plot(text: &str, design: &Design) -> Result<Plot, Error> {
         });
     }
     if cursor.takes_word("by") {
-        for name in names(&mut cursor)? {
+        let mut by = vec![cursor.word()?];
+        plot.crossed = cursor.takes_word("and");
+        if plot.crossed {
+            by.push(cursor.word()?);
+        }
+        if cursor.takes(",") {
+            by.extend(names(&mut cursor)?);
+        }
+        for name in by {
             let factor = factor(&name, design)?.name.clone();
             if plot.varies(&factor) {
                 return Err(name.error(format!("{factor} is named twice")));
             }
             plot.by.push(factor);
         }
+    }
+    if let Some(function) = &ratio {
+        check_ratio(function, &responses[0], &plot, design)?;
     }
     if cursor.takes_word("where") {
         plot.at = levels(&mut cursor, &plot, design)?;
@@ -59,6 +81,29 @@ pub fn plot(text: &str, design: &Design) -> Result<Plot, Error> {
         name.text,
         hint(&name.text, WORDS.into_iter())
     )))
+}
+
+/// Returns what a function of a figure draws.
+fn ratio_of(function: &Name) -> Result<Drawn, Error> {
+    let known = RATIOS.iter().find(|(name, _)| *name == function.text);
+    known.map(|(_, drawn)| *drawn).ok_or_else(|| {
+        let hint = hint(&function.text, RATIOS.iter().map(|(name, _)| *name));
+        function.error(format!("a figure has no function {:?}; {hint}", function.text))
+    })
+}
+
+/// Refuses a speed-up of what is no time and no rate, or over levels that are not numbers above 0.
+fn check_ratio(function: &Name, of: &Name, plot: &Plot, design: &Design) -> Result<(), Error> {
+    let unit = design.response(&plot.responses[0]).map(|response| &response.unit);
+    if !matches!(unit, Some(Unit::Ns | Unit::PerSecond)) {
+        return Err(of.error(format!("{} is neither a time nor a rate; name one that is", of.text)));
+    }
+    let over = plot.over.as_ref().and_then(|name| design.factor(name));
+    let counts = |over: &Factor| over.levels.iter().all(|it| it.value.is_some_and(|x| x > 0.0));
+    let what = "needs \"over\" and a factor whose levels are numbers above 0, such as the number of \
+                workers";
+    let wrong = || function.error(format!("{} {what}", function.text));
+    over.is_some_and(counts).then_some(()).ok_or_else(wrong)
 }
 
 /// Parses names with commas between them.
@@ -102,8 +147,10 @@ mod tests {
         let levels = vec!["pthread".to_string(), "none".to_string()];
         let shown = Plot {
             responses: vec!["whole_ns".into(), "rss_bytes".into()],
+            drawn: Drawn::Value,
             over: Some("touched".into()),
             by: vec!["mechanism".into()],
+            crossed: false,
             at: [("mechanism".to_string(), levels)].into(),
         };
         assert_eq!(plot(text, &design()), Ok(shown));
@@ -123,12 +170,35 @@ mod tests {
             ("whole_ns by touched where fork, pthread", 32, "two levels of mechanism"),
             ("whole_ns by mechanism where fork, fork", 34, "two levels of mechanism"),
             ("whole_ns where none", 15, "mechanism=none or touched=none"),
+            ("speedupp(whole_ns) over touched", 0, "did you mean speedup?"),
+            ("speedup(whole_n) over touched", 8, "did you mean whole_ns?"),
+            ("speedup(whole_ns over touched", 17, "expected )"),
+            ("speedup(rss_bytes) over touched", 8, "neither a time nor a rate"),
+            ("speedup(whole_ns) by mechanism", 0, "needs \"over\" and a factor"),
+            ("efficiency(whole_ns) over touched", 0, "numbers above 0"),
+            ("whole_ns by mechanism and mechanism", 26, "mechanism is named twice"),
         ];
         for (text, column, what) in cases {
             let error = plot(text, &design()).unwrap_err();
             assert_eq!(error.at, column, "{text}: {error}");
             assert!(error.what.contains(what), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn a_figure_may_show_a_speedup_and_cross_two_factors() {
+        let mut design = design();
+        let touched = design.factors.iter_mut().find(|factor| factor.name == "touched").unwrap();
+        touched.levels.retain(|level| level.value.is_some_and(|value| value > 0.0));
+        let shown = plot("efficiency(whole_ns) over touched by mechanism", &design).unwrap();
+        assert_eq!((shown.drawn, shown.crossed), (Drawn::Efficiency, false));
+        assert_eq!(shown.responses, ["whole_ns"]);
+        let crossed = plot("whole_ns by mechanism and touched", &design).unwrap();
+        assert!(
+            crossed.crossed && crossed.by == ["mechanism", "touched"] && crossed.lines_of() == 2
+        );
+        let apart = plot("whole_ns by mechanism, touched", &design).unwrap();
+        assert!(!apart.crossed && apart.lines_of() == 1);
     }
 
     fn plots() -> impl Strategy<Value = Plot> {

@@ -83,7 +83,7 @@ impl Cursor<'_> {
         found
     }
 
-    fn wants(&mut self, sign: &str) -> Result<(), Error> {
+    pub(crate) fn wants(&mut self, sign: &str) -> Result<(), Error> {
         if self.takes(sign) { Ok(()) } else { self.error(format!("expected {sign}")) }
     }
 

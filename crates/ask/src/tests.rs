@@ -1,11 +1,11 @@
 use crate::print::cell_text;
 use crate::{Terms, cell, condition, full_text, quantity, term};
-use model::{Cell, Center, Design, Factor, Level, Profile, Quantity, Region, Response, Term, Unit};
+use model::{Cell, Center, Design, Factor, Level, Quantity, Region, Response, Term, Unit};
 use proptest::prelude::*;
 
 fn level(name: &str) -> Level {
     let value = name.parse().ok();
-    Level { name: name.into(), value, about: String::new(), from: Profile::Smoke }
+    Level { value, ..Level::new(name, "") }
 }
 
 fn factor(name: &str, levels: &[&str]) -> Factor {
@@ -14,7 +14,7 @@ fn factor(name: &str, levels: &[&str]) -> Factor {
         about: String::new(),
         levels: levels.iter().map(|name| level(name)).collect(),
         baseline: levels[0].into(),
-        unit: None,
+        ..Factor::default()
     }
 }
 

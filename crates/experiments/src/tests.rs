@@ -1,5 +1,5 @@
 use super::{CATALOG, PLANTED, WORKS};
-use kit::model::{Profile, Quantity, Unit};
+use kit::model::{Level, Profile, Treatment, Unit};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -61,7 +61,7 @@ fn what_a_quantity_compares_is_measured_in_some_profile() {
 fn every_experiment_declares_its_figures_and_each_shows_something() {
     for experiment in CATALOG.iter().chain(PLANTED) {
         let design = (experiment.design)();
-        assert!((1..=4).contains(&design.figures.len()), "{}", design.id);
+        assert!((1..=5).contains(&design.figures.len()), "{}", design.id);
         for figure in &design.figures {
             let at = format!("{} {}", design.id, figure.id);
             let shown = figure.plot.treatments(&design, Profile::Thorough);
@@ -77,32 +77,35 @@ fn every_experiment_declares_its_figures_and_each_shows_something() {
     }
 }
 
+/// The first figure of an experiment is the only one that a reader sees before they ask for more.
 #[test]
-fn a_group_of_headlines_has_one_unit_and_each_question_one_place() {
-    let mut units = std::collections::BTreeMap::new();
-    let mut labels = BTreeSet::new();
+fn the_first_figure_of_an_experiment_is_small_and_named_in_words() {
     for experiment in CATALOG {
         let design = (experiment.design)();
-        for headline in &design.headlines {
-            let at = format!("{} {}", design.id, headline.of);
-            let twice = !labels.insert((headline.group.clone(), headline.label.clone()));
-            assert!(!twice, "{at}: {} stands in its group twice", headline.label);
-            let finding = design.findings.iter().find(|finding| finding.id == headline.of);
-            let claim = design.claims.iter().find(|claim| claim.id == headline.of);
-            let quantity = finding.map(|it| &it.quantity).or(claim.map(|it| &it.quantity));
-            let Some(quantity) = quantity else { panic!("{at} is neither finding nor claim") };
-            let unit = match quantity {
-                Quantity::Value { response, .. } => design.response(response).map(|it| &it.unit),
-                _ => None,
-            };
-            if headline.yes.is_none() {
-                let unit = unit.cloned();
-                let known = units.entry(headline.group.clone()).or_insert(unit.clone());
-                assert_eq!(*known, unit, "{at}: {}", headline.group);
+        let figure = &design.figures[0];
+        let plot = &figure.plot;
+        let at = format!("{} {}: {}", design.id, figure.id, figure.title);
+        let shown = plot.treatments(&design, Profile::Quick);
+        assert!(plot.responses.len() == 1 && plot.by.len() == plot.lines_of(), "{at}: panels");
+        let line = |it: &Treatment| {
+            plot.by.iter().map(|name| it.level(name).map(String::from)).collect::<Vec<_>>()
+        };
+        let lines = shown.iter().map(line).collect::<BTreeSet<_>>().len();
+        assert!((1..=if plot.over.is_some() { 5 } else { 8 }).contains(&lines), "{at}: {lines}");
+        assert!(figure.title.len() > 15 && !figure.title.contains('_'), "{at}");
+        if let Some(over) = plot.over.as_ref().and_then(|name| design.factor(name)) {
+            assert!(!over.label.is_empty(), "{at}: {} has no label", over.name);
+            assert!(figure.title.contains("against"), "{at}");
+        }
+        for factor in plot.by.iter().filter_map(|name| design.factor(name)) {
+            let used =
+                |level: &&Level| shown.iter().any(|it| it.level(&factor.name) == Some(&level.name));
+            for level in factor.levels.iter().filter(used) {
+                let said = !level.label.is_empty() || !level.name.contains('_');
+                assert!(said, "{at}: {} has no label", level.name);
             }
         }
     }
-    assert!(labels.len() > 20, "{labels:?}");
 }
 
 /// Compares the names of the responses that an experiment declares with the string literals of its

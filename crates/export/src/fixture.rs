@@ -3,7 +3,7 @@
 use crate::Session;
 use model::{
     Card, Cell, Center, Counters, CpuCache, Design, Environment, Factor, Level, Manifest, Measured,
-    Options, Outcome, Profile, Record, Response, Series, ShieldReport, Surroundings, Unit,
+    Options, Outcome, Record, Response, Series, ShieldReport, Surroundings, Unit,
 };
 
 pub(crate) struct Made {
@@ -18,18 +18,13 @@ impl Made {
 }
 
 pub(crate) fn factor(name: &str, levels: &[&str]) -> Factor {
-    let level = |name: &&str| Level {
-        name: (*name).into(),
-        value: None,
-        about: String::new(),
-        from: Profile::Smoke,
-    };
+    let level = |name: &&str| Level::new(name, "");
     Factor {
         name: name.into(),
         about: String::new(),
-        unit: None,
         levels: levels.iter().map(level).collect(),
         baseline: levels[0].into(),
+        ..Factor::default()
     }
 }
 

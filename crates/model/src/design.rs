@@ -1,6 +1,6 @@
 use crate::{
-    Account, Claim, Control, Diagnosis, Figure, Finding, Headline, Planted, Profile, ProgramFile,
-    Subject, Unit,
+    Account, Claim, Control, Diagnosis, Figure, Finding, Planted, Profile, ProgramFile, Subject,
+    Unit,
 };
 use serde::{Deserialize, Serialize};
 
@@ -19,9 +19,6 @@ pub struct Design {
     pub chapter: String,
     /// The question in plain words, ending in a question mark.
     pub question: String,
-    /// Words by which people look for it, beyond those that a report shows.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub words: Vec<String>,
     /// What the trial does, in a few sentences for somebody who doubts it.
     pub method: String,
     /// The controlled variables.
@@ -38,9 +35,6 @@ pub struct Design {
     /// What the report draws, in this order; if nothing is declared, it draws the main response.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<Figure>,
-    /// Its answers that the first screen of a report shows.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub headlines: Vec<Headline>,
     /// What people say, and the data that would refute it.
     pub claims: Vec<Claim>,
     /// Pairs of treatments that are identical: the A/A controls.
@@ -66,13 +60,16 @@ pub struct Design {
 }
 
 /// A controlled variable.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Factor {
     /// Its name in code, JSON and tables.
     pub name: String,
     /// What is varied, in one line.
     pub about: String,
+    /// What it is called in figures; empty if its name says it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub label: String,
     /// Its settings.
     pub levels: Vec<Level>,
     /// The level others are compared with; also what a grid uses that does not name this factor.
@@ -92,6 +89,9 @@ pub struct Level {
     pub value: Option<f64>,
     /// What the trial does at this level, in one line.
     pub about: String,
+    /// What it is called in figures; empty if its name says it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub label: String,
     /// The smallest profile that measures it.
     pub from: Profile,
 }
@@ -257,7 +257,8 @@ impl Design {
 impl Level {
     /// A level of every profile that has no place on an axis.
     pub fn new(name: &str, about: &str) -> Self {
-        Level { name: name.into(), value: None, about: about.into(), from: Profile::Smoke }
+        let (name, about, label) = (name.into(), about.into(), String::new());
+        Level { name, value: None, about, label, from: Profile::Smoke }
     }
 
     /// A level of every profile that is a number.

@@ -63,7 +63,7 @@ pub fn again() -> Factor {
             Level::new("yes", "the very same once more: the A/A control"),
         ],
         baseline: "no".into(),
-        unit: None,
+        ..Factor::default()
     }
 }
 

@@ -1,8 +1,8 @@
 //! The words that terminal and page share: verdicts, regions, quantities, dates, commands.
 
 use model::{
-    Cell, Design, Inquiry, Manifest, Outcome, Quantity, Record, Region, Response, Term, Treatment,
-    Verdict,
+    Cell, Design, Factor, Inquiry, Manifest, Outcome, Quantity, Record, Region, Response, Term,
+    Treatment, Verdict,
 };
 use wording::number::{self, Terms};
 use wording::{command_line, counted, quoted, short};
@@ -115,13 +115,11 @@ pub(crate) fn plain(name: &str) -> String {
 /// A treatment in the words of the factors that vary: "fork · memory 64". A level that begins
 /// with a digit is meaningless without its factor's name.
 pub(crate) fn treatment(design: &Design, treatment: &Treatment, varying: &[String]) -> String {
-    let known = design.factors.iter().map(|factor| &factor.name);
     let repetition = design.repetition();
-    let mut words: Vec<_> = known
-        .filter(|name| varying.contains(name))
-        .filter(|name| repetition.is_none_or(|factor| factor.name != **name))
-        .filter_map(|name| Some(level(name, treatment.level(name)?)))
-        .collect();
+    let known = design.factors.iter().filter(|factor| varying.contains(&factor.name));
+    let known = known.filter(|factor| repetition.is_none_or(|again| again.name != factor.name));
+    let words = known.filter_map(|it| Some(level_of(it, treatment.level(&it.name)?)));
+    let mut words: Vec<String> = words.collect();
     if repetition.is_some() && words.is_empty() {
         words.push("the command".into());
     }
@@ -168,6 +166,19 @@ pub(crate) fn level(factor: &str, level: &str) -> String {
         format!("{} {}", plain(factor), plain(level))
     } else {
         plain(level)
+    }
+}
+
+/// Returns what a factor is called.
+pub(crate) fn factor(factor: &Factor) -> String {
+    plain(if factor.label.is_empty() { &factor.name } else { &factor.label })
+}
+
+/// Returns what a level of a factor is called: as it is declared, or else its own name.
+pub(crate) fn level_of(factor: &Factor, name: &str) -> String {
+    match factor.level(name).map(|level| level.label.as_str()) {
+        Some(label) if !label.is_empty() => short(label, LABEL_CHARACTERS_MAX),
+        _ => level(&self::factor(factor), name),
     }
 }
 

@@ -33,7 +33,7 @@ fn design() -> Design {
         about: "what goes wrong".into(),
         levels: MANNERS.map(level).into(),
         baseline: "nothing".into(),
-        unit: None,
+        ..Factor::default()
     };
     Design {
         id: "misbehaving".into(),

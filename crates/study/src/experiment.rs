@@ -7,13 +7,12 @@ use crate::table::Value;
 use crate::{factors, figures, no_such};
 use ask::units;
 use model::{
-    Account, Card, Cell, Center, Claim, Control, Design, Diagnosis, Factor, Finding, Grid,
-    Headline, Level, Limit, Needs, Part, Planted, Profile, Quantity, Region, Response, Suspect,
-    Term, Unit, Yes,
+    Account, Card, Cell, Center, Claim, Control, Design, Diagnosis, Factor, Finding, Grid, Level,
+    Limit, Needs, Part, Planted, Profile, Quantity, Region, Response, Suspect, Term, Unit,
 };
 
-const KEYS: &str = "version chapter question words method precision precise time_limit needs factors grids \
-    responses findings figures accounts claims headlines controls planted diagnoses";
+const KEYS: &str = "version chapter question method precision precise time_limit needs factors grids \
+    responses findings figures accounts claims controls planted diagnoses";
 
 const RESPONSE_KEYS: &str =
     "label unit center cpu_twin subtract exact independent from to corrected source limits";
@@ -56,7 +55,6 @@ pub(crate) fn design(id: &str, text: &str, responses: Vec<Response>) -> Result<D
         version: top.needed("version")?.number("a whole number")?.value as u32,
         chapter: top.text_of("chapter")?,
         question: top.text_of("question")?,
-        words: top.read("words", |words| words.words("a list of words"))?.unwrap_or_default(),
         method: line(&top, "method")?,
         needs: needs(&top)?,
         precision: share(&top.needed("precision")?)?,
@@ -73,7 +71,6 @@ pub(crate) fn design(id: &str, text: &str, responses: Vec<Response>) -> Result<D
     design.figures = figures::read(&top, &design)?;
     design.accounts = each(top.entries_of("accounts")?, |value| account(value, &design))?;
     design.claims = each(top.entries_of("claims")?, |value| claim(value, &design))?;
-    design.headlines = each(list(&top, "headlines")?, |value| headline(value, &design))?;
     design.controls = each(list(&top, "controls")?, |value| control(value, &design))?;
     design.planted = each(top.entries_of("planted")?, |value| planted(value, &design))?;
     design.diagnoses = each(top.entries_of("diagnoses")?, |value| diagnosis(value, &design))?;
@@ -139,7 +136,7 @@ fn needs(top: &Value<'_>) -> Result<Needs, Error> {
 }
 
 fn factor(value: &Value<'_>) -> Result<Factor, Error> {
-    let table = value.fields("a factor", "about baseline unit levels")?;
+    let table = value.fields("a factor", "about label baseline unit levels")?;
     let unit = table.read("unit", |unit| unit.text("a unit"))?;
     let mut factor = Factor {
         name: value.name.clone(),
@@ -147,6 +144,7 @@ fn factor(value: &Value<'_>) -> Result<Factor, Error> {
         levels: Vec::new(),
         baseline: table.needed("baseline")?.word("the name of a level")?,
         unit: unit.map(axis_unit),
+        label: table.text_or_empty("label")?,
     };
     for value in table.needed("levels")?.table("a table with an entry for each")?.entries() {
         factor.levels.push(level(&value)?);
@@ -173,13 +171,14 @@ fn level(value: &Value<'_>) -> Result<Level, Error> {
     let number: Option<f64> = name.parse().ok().filter(|number: &f64| number.is_finite());
     if value.is_text() {
         let about = unwrapped(&value.text("a text")?);
-        return Ok(Level { name, value: number, about, from: Profile::Smoke });
+        return Ok(Level { value: number, ..Level::new(&name, &about) });
     }
-    let table = value
-        .fields("what the level does, or a table { about = …, from = … }", "about from value")?;
+    let what = "what the level does, or a table { about = …, from = … }";
+    let table = value.fields(what, "about label from value")?;
     let given = table.read("value", |value| value.number("a number"))?;
     let value = given.map(|number| number.value).or(number);
-    Ok(Level { name, value, about: line(table, "about")?, from: from(table)? })
+    let (label, from) = (table.text_or_empty("label")?, from(table)?);
+    Ok(Level { value, label, from, ..Level::new(&name, &line(table, "about")?) })
 }
 
 fn grid(value: &Value<'_>, design: &Design) -> Result<Grid, Error> {
@@ -286,54 +285,6 @@ fn claim(value: &Value<'_>, design: &Design) -> Result<Claim, Error> {
         holds_if,
         note: unwrapped(&table.text_or_empty("note")?),
     })
-}
-
-/// Reads an answer of the first screen.
-fn headline(value: &Value<'_>, design: &Design) -> Result<Headline, Error> {
-    let table = value.fields(
-        "a headline { group = …, label = …, of = …, says = … }",
-        "group label of claim says turned yes",
-    )?;
-    let (of, decides) = (table.text_of("of")?, table.read("claim", |id| id.text("a claim"))?);
-    let finding = design.findings.iter().find(|finding| finding.id == of);
-    let claim_of = |id: &str| design.claims.iter().find(|claim| claim.id == id);
-    let claims = || design.claims.iter().map(|claim| claim.id.as_str());
-    if let Some(wrong) = decides.as_ref().filter(|id| claim_of(id).is_none()) {
-        return Err(table.error_at("claim", no_such("claim", wrong, claims())));
-    }
-    let Some(quantity) = finding.map(|it| &it.quantity).or(claim_of(&of).map(|it| &it.quantity))
-    else {
-        let known = design.findings.iter().map(|finding| finding.id.as_str()).chain(claims());
-        return Err(table.error_at("of", no_such("finding or claim", &of, known)));
-    };
-    let says = line(table, "says")?;
-    if says.matches("{}").count() != 1 {
-        let what = "put {} where its number stands, once, as in \"{} as fast as one thread\"";
-        return Err(table.error_at("says", what.into()));
-    }
-    let is_ratio = matches!(quantity, Quantity::Ratio { .. } | Quantity::Proportion { .. });
-    let turned = table.read("turned", Value::truth)?.unwrap_or_default();
-    if turned && !is_ratio {
-        return Err(table.error_at("turned", "only a ratio can be turned".into()));
-    }
-    let choices = [
-        ("supported", Yes::Supported),
-        ("refuted", Yes::Refuted),
-        ("above", Yes::Above),
-        ("below", Yes::Below),
-    ];
-    let yes = table.read("yes", |value| value.choice(&choices))?;
-    let fits = match yes {
-        None => true,
-        Some(Yes::Supported | Yes::Refuted) => decides.is_some() || claim_of(&of).is_some(),
-        Some(Yes::Above | Yes::Below) => is_ratio,
-    };
-    if !fits {
-        let what = "supported and refuted need a claim, above and below a ratio";
-        return Err(table.error_at("yes", what.into()));
-    }
-    let (group, label) = (table.text_of("group")?, table.text_of("label")?);
-    Ok(Headline { group, label, of, claim: decides, says, turned, yes })
 }
 
 fn account(value: &Value<'_>, design: &Design) -> Result<Account, Error> {

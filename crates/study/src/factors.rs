@@ -34,17 +34,20 @@ fn factor(value: &Value<'_>, subject: &mut Subject) -> Result<Factor, Error> {
     }
     let levels = match value.is_table() {
         true => {
-            value.fields("a table", "levels baseline unit about")?.needed_as("levels", LEVELS)?
+            let table = value.fields("a table", "levels baseline unit about label")?;
+            table.needed_as("levels", LEVELS)?
         }
         false => value.clone(),
     };
     let about = value.read("about", |value| value.text("a text"))?;
+    let label = value.read("label", |value| value.text("a text"))?;
     let unit = value.read("unit", |value| value.text("a text such as \"MiB\""))?;
     let mut factor = Factor {
         about: about.unwrap_or_else(|| format!("what stands for {{{name}}}")),
         baseline: String::new(),
         levels: all_levels(&levels, &name, subject)?,
         name,
+        label: label.unwrap_or_default(),
         unit: None,
     };
     factor.baseline = match value.get("baseline") {
@@ -144,7 +147,7 @@ fn all_levels(
 
 /// A level that says more than its name.
 fn named(value: &Value<'_>, factor: &str, subject: &mut Subject) -> Result<Level, Error> {
-    let table = value.fields("a table { name = …, word = … }", "name word value about")?;
+    let table = value.fields("a table { name = …, word = … }", "name word value about label")?;
     let word = table.get("word");
     let name = match (table.get("name"), table.get("value"), &word) {
         (Some(name), _, _) => name.word("a text")?,
@@ -163,7 +166,8 @@ fn named(value: &Value<'_>, factor: &str, subject: &mut Subject) -> Result<Level
         }
     }
     let number = table.read("value", |value| value.number("a number"))?.map(|it| it.value);
-    Ok(Level { value: number, ..Level::new(&name, &table.text_or_empty("about")?) })
+    let label = table.text_or_empty("label")?;
+    Ok(Level { value: number, label, ..Level::new(&name, &table.text_or_empty("about")?) })
 }
 
 const RANGE: &str = "expected a range such as \"1..8\", \"0..100 +25\" or \"1..64 x2\" (its end \

@@ -158,7 +158,7 @@ fn factors(levels: &[u64], copies: Option<u64>) -> Vec<Factor> {
         about: about.into(),
         levels,
         baseline: "1".into(),
-        unit: None,
+        ..Factor::default()
     };
     let mut ascending = levels.to_vec();
     ascending.sort_unstable();

@@ -83,24 +83,19 @@ fn sizes() -> Vec<Level> {
     all.sort_by_key(|(bytes, _)| *bytes);
     let level = |(bytes, from): (u32, Profile)| {
         let value = Some(f64::from(bytes));
-        Level { name: bytes.to_string(), value, about: "bytes".into(), from }
+        Level { value, from, ..Level::new(&bytes.to_string(), "bytes") }
     };
     all.into_iter().map(level).collect()
 }
 
 fn which(programs: &[ProgramFile], first: &str) -> Factor {
-    let level = |program: &ProgramFile| Level {
-        name: program.level.clone(),
-        value: None,
-        about: program.about.clone(),
-        from: Profile::Smoke,
-    };
+    let level = |program: &ProgramFile| Level::new(&program.level, &program.about);
     Factor {
         name: FACTOR.into(),
         about: "which program runs".into(),
         levels: programs.iter().map(level).collect(),
         baseline: first.into(),
-        unit: None,
+        ..Factor::default()
     }
 }
 

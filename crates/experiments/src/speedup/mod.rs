@@ -30,8 +30,9 @@ const WORKLOADS: [(&str, Workload); 10] = [
     ("unordered", Workload::Compress { ordered: false }),
 ];
 
-/// The levels of the factor `cpus`: each worker has its own, or there are two for all of them.
-const CPUS: [(&str, bool); 2] = [("own", false), ("two", true)];
+/// The levels of the factor `cpus`: each worker must have its own, or this number at most is for all of them.
+const CPUS: [(&str, Option<usize>); 3] =
+    [("own", None), ("two", Some(2)), ("all", Some(usize::MAX))];
 
 /// The levels of the factor `frequency`: as this machine does, or at most the one that the CPUs hold
 /// without turbo.
@@ -62,12 +63,11 @@ const EXCLUSIVE_MARGIN: f64 = 0.02;
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let workload = trial.pick("workload", &WORKLOADS)?;
     let workers = trial.number("count")? as usize;
-    let two = trial.pick("cpus", &CPUS)?;
-    if !two {
+    let cpus = trial.pick("cpus", &CPUS)?;
+    if cpus.is_none() {
         trial.need_cpus(workers)?;
     }
-    let cpus_most = if two { 2 } else { workers };
-    let party = Party::new(trial, Model::Thread, workers, cpus_most)?;
+    let party = Party::new(trial, Model::Thread, workers, cpus.unwrap_or(workers))?;
     let first_cpu = party.cpus.first().copied().unwrap_or(0);
     frequency::realise(trial.pick("frequency", &FREQUENCIES)?, first_cpu)?;
     let run = Run::new(trial, workload, &party)?;
@@ -93,7 +93,7 @@ struct Run {
 
 impl Run {
     fn new(trial: &mut Trial<'_>, workload: Workload, party: &Party) -> Result<Self, Stop> {
-        let shares_cpus = !party.is_parallel() || trial.level("cpus")? == "two";
+        let shares_cpus = !party.is_parallel() || trial.pick("cpus", &CPUS)?.is_some();
         let wait = if party.is_parallel() { Wait::Looking } else { Wait::Yielding };
         let on_memory = matches!(workload, Workload::Triad | Workload::Stencil);
         let scale = if shares_cpus && !on_memory { SHARED_SCALE } else { 1 };

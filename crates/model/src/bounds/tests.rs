@@ -6,18 +6,13 @@ use crate::{
 };
 
 fn factor(name: &str, levels: usize) -> Factor {
-    let level = |at: usize| Level {
-        name: at.to_string(),
-        value: None,
-        about: String::new(),
-        from: Profile::Smoke,
-    };
+    let level = |at: usize| Level::new(&at.to_string(), "");
     Factor {
         name: name.into(),
         about: String::new(),
         levels: (0..levels).map(level).collect(),
         baseline: "0".into(),
-        unit: None,
+        ..Factor::default()
     }
 }
 
@@ -245,7 +240,7 @@ fn claim() -> Claim {
 fn figure(response: &str, levels: usize) -> Figure {
     let at = [("count".to_string(), vec!["0".to_string(); levels])].into();
     let plot = Plot { responses: vec![response.into()], at, ..Plot::default() };
-    Figure { id: "f".into(), plot, ..Figure::default() }
+    Figure { id: "f".into(), title: String::new(), plot }
 }
 
 fn control(response: &str) -> Control {

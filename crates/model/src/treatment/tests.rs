@@ -3,7 +3,7 @@ use crate::{Card, Center, Claim, Grid, Level, Quantity, Region, Response, Unit};
 use proptest::prelude::*;
 
 fn level(name: &str, from: Profile) -> Level {
-    Level { name: name.into(), value: name.parse().ok(), about: String::new(), from }
+    Level { value: name.parse().ok(), from, ..Level::new(name, "") }
 }
 
 fn factor(name: &str, levels: &[(&str, Profile)]) -> Factor {
@@ -12,7 +12,7 @@ fn factor(name: &str, levels: &[(&str, Profile)]) -> Factor {
         about: String::new(),
         levels: levels.iter().map(|(name, from)| level(name, *from)).collect(),
         baseline: levels[0].0.into(),
-        unit: None,
+        ..Factor::default()
     }
 }
 

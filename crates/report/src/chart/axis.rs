@@ -81,6 +81,12 @@ impl<'a> Values<'a> {
         })
     }
 
+    /// The lowest level, with where it lies.
+    pub(super) fn first(&self) -> Option<(&'a str, f64)> {
+        let levels = self.by_level.iter().map(|(level, value)| (*level, *value));
+        levels.min_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
     /// Where a treatment lies.
     pub(super) fn at(&self, treatment: &Treatment) -> Option<f64> {
         self.by_level.get(treatment.level(&self.factor.name)?).copied()
@@ -104,7 +110,7 @@ impl<'a> Values<'a> {
             Scale::over_levels(&values)
         };
         Axis {
-            name: words::plain(&self.factor.name),
+            name: words::factor(self.factor),
             unit: self.unit.clone(),
             landmarks: self
                 .bytes
@@ -182,7 +188,7 @@ fn landmarks(environment: &Environment, step: f64, levels: &[f64]) -> Vec<(f64, 
 #[expect(clippy::unwrap_used, reason = "a test should stop where it fails")]
 mod tests {
     use super::*;
-    use model::{CpuCache, Level, Profile};
+    use model::{CpuCache, Level};
 
     fn machine() -> Environment {
         let cache = |level, kind: &str, size_bytes| CpuCache {
@@ -204,18 +210,15 @@ mod tests {
     }
 
     fn factor(about: &str, unit: Option<Unit>, values: &[f64]) -> Factor {
-        let level = |value: &f64| Level {
-            name: value.to_string(),
-            value: Some(*value),
-            about: String::new(),
-            from: Profile::Smoke,
-        };
+        let level =
+            |value: &f64| Level { value: Some(*value), ..Level::new(&value.to_string(), "") };
         Factor {
             name: "size".into(),
             about: about.into(),
             levels: values.iter().map(level).collect(),
             baseline: values[0].to_string(),
             unit,
+            ..Factor::default()
         }
     }
 

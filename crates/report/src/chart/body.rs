@@ -35,12 +35,11 @@ pub(crate) struct Panel<'a> {
     /// What tells it from its neighbours; empty if it is alone.
     pub(crate) heading: String,
     pub(crate) lines: Vec<Line>,
-    /// A law that was fitted to the lines, by ascending level: a line and no marks.
-    pub(crate) law: Option<Line>,
+    /// Laws that were fitted to the lines, each in the style of its line if it replaces the way between the
+    /// line's marks, and the ideal: by ascending level, without marks.
+    pub(crate) laws: Vec<Line>,
     /// What a theory says of all its treatments.
     pub(crate) limits: Vec<&'a Limit>,
-    /// Rows without a number, by name with a word that says why.
-    pub(crate) absent: Vec<(String, String)>,
 }
 
 /// How the observations of a treatment are distributed.
@@ -99,7 +98,7 @@ pub(crate) struct Figure<'a> {
 pub(crate) fn scale_of(panels: &[Panel<'_>], of: &Panel<'_>, zero: Zero) -> Option<Scale> {
     let same = panels.iter().filter(|panel| panel.response.name == of.response.name);
     scale_of_cells(
-        same.flat_map(|panel| panel.cells().chain(panel.law.iter().flat_map(Line::cells))),
+        same.flat_map(|panel| panel.cells().chain(panel.laws.iter().flat_map(Line::cells))),
         zero,
     )
 }
@@ -126,8 +125,8 @@ impl Cell {
 impl<'a> Panel<'a> {
     /// Returns a panel of lines that stands alone.
     pub(crate) fn of(response: Cow<'a, Response>, lines: Vec<Line>) -> Panel<'a> {
-        let (limits, absent) = (Vec::new(), Vec::new());
-        Panel { response, heading: String::new(), lines, law: None, limits, absent }
+        let (laws, limits) = (Vec::new(), Vec::new());
+        Panel { response, heading: String::new(), lines, laws, limits }
     }
 
     /// Returns all cells, drawn or not, in the order of the table behind the chart.
@@ -138,13 +137,14 @@ impl<'a> Panel<'a> {
     /// Returns its rows, each by its name within the panel; what a law says is a dot.
     pub(crate) fn rows(&self) -> Vec<(usize, Cell)> {
         let law = |x: f64| {
-            let (_, cell) = self.law.iter().flat_map(|law| &law.points).find(|(at, _)| *at == x)?;
+            let (_, cell) =
+                self.laws.iter().flat_map(|law| &law.points).find(|(at, _)| *at == x)?;
             Some((0, cell.estimate?.point))
         };
-        let row = |line: &Line, (x, cell): &(f64, Cell)| match self.law {
-            Some(_) => Cell { dots: law(*x).into_iter().collect(), ..cell.clone() },
-            None if line.name.is_empty() => cell.clone(),
-            None => Cell { label: line.name.clone(), ..cell.clone() },
+        let row = |line: &Line, (x, cell): &(f64, Cell)| match self.laws.is_empty() {
+            false => Cell { dots: law(*x).into_iter().collect(), ..cell.clone() },
+            true if line.name.is_empty() => cell.clone(),
+            true => Cell { label: line.name.clone(), ..cell.clone() },
         };
         let rows = |line: &Line| -> Vec<_> {
             line.points.iter().map(|point| (line.style, row(line, point))).collect()
@@ -155,7 +155,7 @@ impl<'a> Panel<'a> {
     /// Returns whether an axis of its rows begins at 0: things are counted from there, and places on a
     /// scale are not.
     pub(crate) fn zero_of_rows(&self) -> Zero {
-        let counted = self.response.unit == Unit::Count || self.law.is_some();
+        let counted = self.response.unit == Unit::Count || !self.laws.is_empty();
         if counted { Zero::Always } else { Zero::IfNear }
     }
 }

@@ -2,14 +2,15 @@
 
 use super::axis::{LEVELS_MIN, Values};
 use super::body::{Body, Figure, Line, Panel};
-use super::distributions;
 use super::material::{Material, control_mark, levels_of, setting};
+use super::throughput::landmark;
+use super::{STYLES, distributions, speedup};
 use crate::catalog::definition;
 use crate::say::missing::{self, Measured};
 use crate::words;
 use model::{
-    Design, Environment, ExperimentSummary, Factor, Limit, Plot, Profile, Record, Response,
-    Treatment,
+    Design, Drawn, Environment, ExperimentSummary, Factor, Level, Limit, Plot, Profile, Record,
+    Response, Treatment,
 };
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,6 +20,9 @@ use std::collections::{BTreeMap, BTreeSet};
 const FIGURES_MAX: usize = 6;
 const PANELS_MAX: usize = 32;
 const ROWS_MAX: usize = 60;
+
+/// How levels begin that have the first two styles in every figure.
+const MODELS: [&str; 2] = ["thread", "process"];
 
 /// Returns the charts of an experiment, the most important first.
 pub(crate) fn figures<'a>(
@@ -50,7 +54,8 @@ pub(crate) fn figures<'a>(
         let shown = figure.responses();
         figure.clock = shown.into_iter().find_map(|shown| material.clock_of(&shown.name));
         let new = figure.response().filter(|shown| defined.insert(shown.name.clone()));
-        figure.definition = new.and_then(definition);
+        let definition = new.and_then(definition);
+        figure.definition = figure.definition.take().or(definition);
     }
     figures
 }
@@ -106,8 +111,9 @@ fn undeclared(material: &Material<'_, '_>, main: &Response) -> Vec<model::Figure
     let figure = |response: &&Response| {
         let title = format!("{}{ways}", words::label(response));
         let responses = vec![response.name.clone()];
-        let plot = Plot { responses, over: over.clone(), by: by.clone(), at: at.clone() };
-        model::Figure { title, plot, ..model::Figure::default() }
+        let (over, by, at) = (over.clone(), by.clone(), at.clone());
+        let plot = Plot { responses, over, by, at, ..Plot::default() };
+        model::Figure { id: String::new(), title, plot }
     };
     front.iter().map(figure).collect()
 }
@@ -132,7 +138,7 @@ impl<'a> Material<'a, '_> {
         // A factor whose levels turn out to be no numbers has rows.
         let by = over.filter(|_| axis.is_none()).into_iter();
         let by: Vec<&'a Factor> = by.chain(plot.by.iter().filter_map(varying)).collect();
-        let (line, facets) = (by.first().copied(), by.get(1..).unwrap_or_default());
+        let (line, facets) = by.split_at(by.len().min(plot.lines_of()));
         let varied: Vec<&'a Factor> =
             axis.iter().map(|axis| axis.factor).chain(by.iter().copied()).collect();
         let names: Vec<String> = varied.iter().map(|factor| factor.name.clone()).collect();
@@ -144,55 +150,83 @@ impl<'a> Material<'a, '_> {
                 .or_default()
                 .push(treatment);
         }
-        let (mut panels, mut left_out) = (Vec::new(), 0);
+        let (mut panels, mut left_out, mut fitted) = (Vec::new(), 0, Vec::new());
         for members in by_facet.values() {
             for response in &responses {
                 let shown = Shown { plot, axis: axis.as_ref(), line, response, names: &names };
-                let mut lines = self.lines(&shown, members);
-                if lines.is_empty() {
-                    continue;
-                }
-                let mut absent = Vec::new();
+                let Some((mut panel, laws)) = self.panel(&shown, members) else { continue };
                 if axis.is_none() {
-                    left_out += lines.len().saturating_sub(ROWS_MAX);
-                    lines.truncate(ROWS_MAX);
-                    absent = absent_rows(witnessed, members, &shown);
+                    left_out += panel.lines.len().saturating_sub(ROWS_MAX);
+                    panel.lines.truncate(ROWS_MAX);
                 }
+                fitted.extend(laws);
                 let several = (responses.len() > 1).then(|| words::label(response));
                 let heading = Some(setting(facets, members[0])).filter(|text| !text.is_empty());
                 let heading: Vec<String> = heading.into_iter().chain(several).collect();
-                let heading = heading.join(", ");
-                let (limits, response) = (limits_of(response, members), Cow::Borrowed(*response));
-                panels.push(Panel { response, heading, lines, law: None, limits, absent });
+                panels.push(Panel { heading: heading.join(", "), ..panel });
             }
         }
         left_out += panels.len().saturating_sub(PANELS_MAX);
         panels.truncate(PANELS_MAX);
-        let axis = axis.map(|axis| axis.axis(self.environment));
+        if panels.is_empty() {
+            return None;
+        }
+        let of = responses.first().zip(axis.as_ref()).filter(|_| !plot.drawn.is_value());
+        fitted.splice(..0, of.map(|(of, axis)| speedup::definition(plot.drawn, of, axis)));
+        let cpus = u32::try_from(self.environment.cpus_allowed.len()).ok().filter(|it| *it > 0);
+        let mut axis = axis.map(|axis| axis.axis(self.environment));
+        for axis in axis.iter_mut().filter(|_| !plot.drawn.is_value()) {
+            axis.landmarks = landmark(cpus, &axis.levels);
+        }
+        let lines_of: Vec<String> = line.iter().map(|factor| words::factor(factor)).collect();
         Some(Figure {
             held: self.held(&measured, &varied),
-            lines_of: line.map(|factor| words::plain(&factor.name)).unwrap_or_default(),
+            lines_of: lines_of.join(" and "),
             left_out,
+            definition: (!fitted.is_empty()).then(|| fitted.join(" ")),
             absent: missing::of_treatments(witnessed, &planned),
             ..Figure::bare(declared.title.clone(), Body::Panels { axis, panels })
         })
     }
 
+    /// Returns a panel with what its laws are in a sentence; `None` where nothing was measured.
+    fn panel(
+        &self,
+        shown: &Shown<'_, 'a>,
+        members: &[&Treatment],
+    ) -> Option<(Panel<'a>, Option<String>)> {
+        let (lines, response) = (self.lines(shown, members), shown.response);
+        if lines.is_empty() {
+            return None;
+        }
+        let Some(ratio) = speedup::response(shown.plot.drawn, response) else {
+            let limits = limits_of(response, members);
+            return Some((Panel { limits, ..Panel::of(Cow::Borrowed(response), lines) }, None));
+        };
+        let (laws, named) = self.laws(shown, members, &lines);
+        Some((Panel { laws, ..Panel::of(Cow::Owned(ratio), lines) }, named))
+    }
+
     /// Returns the lines of a panel; without an axis its rows.
     fn lines(&self, shown: &Shown<'_, 'a>, members: &[&Treatment]) -> Vec<Line> {
-        let Shown { axis, response, names, .. } = shown;
-        let mut lines: BTreeMap<usize, Line> = BTreeMap::new();
+        let Shown { plot, axis, response, names, .. } = shown;
+        let mut lines: BTreeMap<Vec<usize>, Line> = BTreeMap::new();
         for treatment in members.iter().filter(|treatment| self.has(response, treatment)) {
             let Some(x) = axis.map_or(Some(0.0), |axis| axis.at(treatment)) else {
                 continue;
             };
-            let place = shown.line.map_or(0, |factor| self.place(shown.plot, factor, treatment));
-            let line = lines.entry(place).or_insert_with(|| Line {
+            let cell = match plot.drawn {
+                Drawn::Value => Some(self.cell(response, treatment, names)),
+                _ => self.ratio(shown, treatment),
+            };
+            let Some(cell) = cell else { continue };
+            let line = lines.entry(words::place_among(shown.line.iter().copied(), treatment));
+            let line = line.or_insert_with(|| Line {
                 name: shown.name(treatment),
-                style: if axis.is_some() { place } else { 0 },
+                style: self.style(shown, treatment),
                 points: Vec::new(),
             });
-            line.points.push((x, self.cell(response, treatment, names)));
+            line.points.push((x, cell));
         }
         let mut lines: Vec<Line> = lines.into_values().collect();
         for line in &mut lines {
@@ -201,50 +235,54 @@ impl<'a> Material<'a, '_> {
         lines
     }
 
-    /// The place of a level among those of the figure that were measured anywhere: a panel does not
-    /// begin with the first colour again for want of the levels that it lacks.
-    fn place(&self, plot: &Plot, factor: &Factor, treatment: &Treatment) -> usize {
-        let anywhere: Vec<&Treatment> = self.estimates.keys().map(|(_, it)| *it).collect();
-        let chosen = plot.at.get(&factor.name);
-        let mut levels = levels_of(factor, &anywhere);
-        levels.retain(|level| chosen.is_none_or(|chosen| chosen.contains(&level.name)));
-        let level = treatment.level(&factor.name);
-        let found = levels.iter().position(|known| Some(known.name.as_str()) == level);
-        found.unwrap_or(levels.len())
+    /// Returns the style of a treatment's line or row. That of the first factor counts its levels that were
+    /// measured anywhere, so that a panel does not begin with the first colour again for want of the
+    /// levels that it lacks; threads and processes have the same two in all figures. The second
+    /// factor's first level has full marks, its others hollow ones.
+    pub(super) fn style(&self, shown: &Shown<'_, '_>, treatment: &Treatment) -> usize {
+        let place = |factor: &Factor| {
+            let anywhere: Vec<&Treatment> = self.estimates.keys().map(|(_, it)| *it).collect();
+            let chosen = shown.plot.at.get(&factor.name);
+            let mut levels = levels_of(factor, &anywhere);
+            levels.retain(|level| chosen.is_none_or(|chosen| chosen.contains(&level.name)));
+            let model = |level: &&Level| {
+                let name = words::level_of(factor, &level.name);
+                MODELS.iter().position(|model| name.starts_with(model)).unwrap_or(MODELS.len())
+            };
+            levels.sort_by_key(model);
+            let level = treatment.level(&factor.name);
+            let found = levels.iter().position(|known| Some(known.name.as_str()) == level);
+            found.unwrap_or(levels.len())
+        };
+        if shown.axis.is_none() {
+            return usize::from(shown.name(treatment).starts_with(MODELS[1]));
+        }
+        let mut places = shown.line.iter().map(|factor| place(factor));
+        let (first, second) = (places.next().unwrap_or(0), places.next().unwrap_or(0));
+        first % STYLES + STYLES * second.min(1)
     }
 }
 
 /// What a panel shows.
-struct Shown<'s, 'a> {
-    plot: &'s Plot,
-    axis: Option<&'s Values<'a>>,
-    line: Option<&'a Factor>,
-    response: &'a Response,
+pub(super) struct Shown<'s, 'a> {
+    pub(super) plot: &'s Plot,
+    pub(super) axis: Option<&'s Values<'a>>,
+    /// The factors that tell its lines or rows apart.
+    line: &'s [&'a Factor],
+    pub(super) response: &'a Response,
     /// The factors that tell the treatments of the figure apart.
-    names: &'s [String],
+    pub(super) names: &'s [String],
 }
 
 impl Shown<'_, '_> {
     /// Returns the name of a treatment's line or row within its panel.
     fn name(&self, treatment: &Treatment) -> String {
-        let level = self
-            .line
-            .and_then(|factor| Some(words::level(&factor.name, treatment.level(&factor.name)?)));
-        level.map_or(String::new(), |level| level + control_mark(self.response, treatment))
+        let levels = self.line.iter();
+        let levels = levels.filter_map(|it| Some(words::level_of(it, treatment.level(&it.name)?)));
+        let levels: Vec<String> = levels.collect();
+        let control = control_mark(self.response, treatment);
+        if levels.is_empty() { String::new() } else { levels.join(", ") + control }
     }
-}
-
-/// Returns the names of treatments without a number, each with a word for why.
-fn absent_rows(
-    measured: Measured<'_>,
-    members: &[&Treatment],
-    shown: &Shown<'_, '_>,
-) -> Vec<(String, String)> {
-    let absent = members.iter().filter_map(|treatment| {
-        let missing = missing::of_treatments(measured, &[(*treatment).clone()])?;
-        Some((shown.name(treatment), missing.word))
-    });
-    absent.take(ROWS_MAX).collect()
 }
 
 /// Returns the limits that are true of all treatments of a panel.

@@ -44,7 +44,7 @@ const LIMIT_CHARACTERS: usize = 40;
 
 /// What the lines are.
 pub(crate) fn legend(panels: &[Panel<'_>], lines_of: &str) -> Markup {
-    let lines = panels.iter().flat_map(|panel| panel.lines.iter().chain(&panel.law));
+    let lines = panels.iter().flat_map(|panel| panel.lines.iter().chain(&panel.laws));
     legend_of(lines.map(|line| (line.style, line.name.as_str())), lines_of)
 }
 
@@ -175,9 +175,11 @@ fn draw_panel(frame: &Frame<'_>, panel: &Panel<'_>, y: &Scale, first: usize) -> 
     );
     let title = if panel.heading.is_empty() { &label } else { &panel.heading };
     let x = &frame.axis.scale;
+    let replaced = |line: &&Line| panel.laws.iter().any(|law| law.style == line.style);
+    let ways = panel.lines.iter().filter(|line| !replaced(line));
     let inside = html! {
         (limits(panel, y))
-        (stretched(panel.lines.iter().chain(&panel.law).map(|line| band_and_line(line, x, y))))
+        (stretched(ways.chain(&panel.laws).map(|line| band_and_line(line, x, y))))
         @for (index, line) in panel.lines.iter().enumerate() {
             (points_of(line, x, y, dodge(index, panel.lines.len()), &panel.response.unit))
         }

@@ -89,6 +89,12 @@ impl<'a, 'm> Material<'a, 'm> {
             || self.samples.get(name).is_some_and(|samples| samples.contains_key(treatment))
     }
 
+    /// Returns the trials of a response at a treatment.
+    pub(super) fn trials(&self, response: &Response, treatment: &Treatment) -> &[(u32, f64)] {
+        let samples = self.samples.get(response.name.as_str());
+        samples.and_then(|samples| samples.get(treatment)).map_or(&[], Vec::as_slice)
+    }
+
     /// Returns the factors that stand still in a figure but have other levels elsewhere.
     pub(super) fn held(&self, measured: &[&Treatment], varying: &[&Factor]) -> String {
         let repetition = self.design.repetition().map(|factor| factor.name.as_str());
@@ -109,8 +115,7 @@ impl<'a, 'm> Material<'a, 'm> {
         names: &[String],
     ) -> Cell {
         let name = response.name.as_str();
-        let dots = self.samples.get(name).and_then(|samples| samples.get(treatment)).cloned();
-        let dots = dots.unwrap_or_default();
+        let dots = self.trials(response, treatment).to_vec();
         let control = control_mark(response, treatment);
         Cell {
             label: format!("{}{control}", words::treatment(self.design, treatment, names)),
@@ -148,8 +153,10 @@ pub(super) fn control_mark(response: &Response, treatment: &Treatment) -> &'stat
 /// Returns the levels of some factors in words: "worker cpu, files own".
 pub(super) fn setting(factors: &[&Factor], treatment: &Treatment) -> String {
     let words = factors.iter().filter_map(|factor| {
-        let level = treatment.level(&factor.name)?;
-        Some(format!("{} {}", words::plain(&factor.name), words::plain(level)))
+        let name = treatment.level(&factor.name)?;
+        let labelled = factor.level(name).is_some_and(|level| !level.label.is_empty());
+        let level = if labelled { words::level_of(factor, name) } else { words::plain(name) };
+        Some(if labelled { level } else { format!("{} {level}", words::factor(factor)) })
     });
     words.collect::<Vec<_>>().join(", ")
 }

@@ -8,7 +8,6 @@ mod axis;
 mod body;
 mod distributions;
 mod figures;
-mod front;
 pub(crate) mod letters;
 mod lines;
 mod material;
@@ -16,6 +15,7 @@ mod meter;
 mod region;
 mod rows;
 mod scale;
+mod speedup;
 mod stack;
 mod throughput;
 mod ticks;
@@ -28,7 +28,6 @@ mod tests;
 pub(crate) use axis::Axis as LevelAxis;
 pub(crate) use body::{Body, Cell, Curve, Figure, Line, Panel, Quantile, scale_of, scale_of_cells};
 pub(crate) use figures::figures;
-pub(crate) use front::{Answer, Answers};
 pub(crate) use lines::legend_of;
 pub(crate) use meter::meter;
 pub(crate) use region::strip;
@@ -158,6 +157,9 @@ pub(crate) fn explained(figure: &Figure<'_>) -> String {
         true => "the number that all of them computed",
         false => "the estimate with its 95 % confidence interval",
     };
+    if trials > 0 && drawn == 0 {
+        return format!("Each mark is {large}.");
+    }
     format!("Each small dot is one trial ({among}); each large mark is {large}.")
 }
 
@@ -254,9 +256,9 @@ fn shortest(number: f64, decimals: usize) -> String {
     if text == "-0" { "0".into() } else { text.into() }
 }
 
-/// The classes of a style: its colour and its dash.
+/// The classes of a style: its colour and its dash; beyond the first, its mark is hollow.
 pub(crate) fn style_class(style: usize) -> String {
-    format!("s{}", style % STYLES)
+    format!("s{}{}", style % STYLES, if style < STYLES { "" } else { " hollow" })
 }
 
 /// The mark of a style.

@@ -51,13 +51,6 @@ fn draw(panel: &Panel<'_>, scale: &Scale, (title, place, first): (&str, &str, us
             @for (index, (style, cell)) in rows.iter().enumerate() {
                 (draw_row(*style, cell, scale, &panel.response.unit, &grid(scale, &ticks, place, index)))
             }
-            @for (label, word) in &panel.absent {
-                div.row {
-                    div.row-label { (label) }
-                    div.strip {}
-                    div.row-value.row-absent { (word) }
-                }
-            }
             (axis(scale, &ticks))
         }
     }

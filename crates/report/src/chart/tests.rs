@@ -3,7 +3,7 @@
 use super::body::{Body, Figure};
 use super::figures::figures;
 use crate::fixture;
-use model::{Cell, Estimate, Limit, Profile, Record};
+use model::{Cell, Estimate, Limit, Profile, Record, Treatment};
 
 fn figures_of(fixture: &fixture::Fixture, index: usize) -> Vec<Figure<'_>> {
     let design = &fixture.manifest.designs[index];
@@ -89,12 +89,109 @@ fn a_factor_whose_levels_are_no_numbers_has_rows() {
 }
 
 #[test]
-fn a_refused_treatment_is_named_in_its_panel() {
+fn a_refused_treatment_is_named_below_its_figure() {
     let fixture = fixture::session(3);
     let create = figures_of(&fixture, 0);
-    let absent = [("clone3".to_string(), "refused here".to_string())];
-    assert_eq!(create[0].panels()[0].absent, absent);
-    assert_eq!(create[0].absent.as_ref().unwrap().word, "refused here");
+    let absent = create[0].absent.as_ref().unwrap();
+    assert_eq!(absent.word, "refused here");
+    assert!(absent.why.starts_with("mechanism clone3: "), "{absent:?}");
+    let rows = create[0].panels()[0].rows();
+    assert!(rows.iter().all(|(_, cell)| cell.estimate.is_some()), "{rows:?}");
+}
+
+/// A session of one experiment whose time follows Amdahl's law exactly: a tenth is serial.
+fn amdahl(drawn: model::Drawn, counts: &[u32]) -> fixture::Fixture {
+    let mut fixture = fixture::session(6);
+    let design = &mut fixture.manifest.designs[0];
+    let level = |n: &u32| model::Level::number(u64::from(*n), "threads");
+    design.factors = vec![model::Factor {
+        name: "count".into(),
+        label: "number of threads".into(),
+        levels: counts.iter().map(level).collect(),
+        baseline: "1".into(),
+        ..model::Factor::default()
+    }];
+    design.responses.truncate(1);
+    design.responses[0].unit = model::Unit::Ns;
+    (design.grids, design.findings, design.claims) = Default::default();
+    (design.accounts, design.controls) = Default::default();
+    let responses = vec![design.responses[0].name.clone()];
+    let over = Some("count".into());
+    let plot = model::Plot { responses, drawn, over, ..model::Plot::default() };
+    design.figures = vec![model::Figure { id: "f".into(), title: "Speed-up".into(), plot }];
+    let id = design.id.clone();
+    let template = fixture.records.iter().find(|it| it.experiment == id && it.measured.is_some());
+    let mut template = template.unwrap().clone();
+    let series = &mut template.measured.as_mut().unwrap().series;
+    series.truncate(1);
+    (series[0].response, series[0].per) = (design.responses[0].name.as_str().into(), 1);
+    let trials = (0..6).flat_map(|block| counts.iter().map(move |n| (block, *n)));
+    let trial = |(block, n): (u32, u32)| {
+        let mut record = template.clone();
+        record.block = block;
+        record.treatment = Treatment::from_iter([("count".to_string(), n.to_string())]);
+        // Blocks differ by noise that all their trials share, and a little of their own.
+        let own = 1.0 + 1e-4 * f64::from((block * 7 + n * 3) % 5);
+        let ns = 1e9 * (1.0 + 0.05 * f64::from(block)) * (0.1 + 0.9 / f64::from(n)) * own;
+        record.measured.as_mut().unwrap().series[0].values = vec![ns as i64];
+        record
+    };
+    fixture.records = trials.map(trial).collect();
+    let manifest = &fixture.manifest;
+    fixture.summary = analysis::summarise(&analysis::Input {
+        scruple: "0.1.0",
+        session: &manifest.session,
+        complete: true,
+        environment: &manifest.environment,
+        shield: &manifest.shield,
+        designs: &manifest.designs,
+        records: &fixture.records,
+    });
+    fixture
+}
+
+#[test]
+fn times_of_a_known_serial_part_draw_amdahls_law() {
+    let fixture = amdahl(model::Drawn::Speedup, &[1, 2, 4, 8]);
+    let figures = figures_of(&fixture, 0);
+    let panel = &figures[0].panels()[0];
+    let expected = |n: f64| 1.0 / (0.1 + 0.9 / n);
+    for (n, cell) in &panel.lines[0].points {
+        let found = cell.estimate.unwrap();
+        assert!((found.point / expected(*n) - 1.0).abs() < 2e-3, "{n}: {found:?}");
+        assert!(found.low <= found.point && found.point <= found.high, "{n}: {found:?}");
+    }
+    let [law, ideal] = &panel.laws[..] else { panic!("{:?}", panel.laws) };
+    for (n, cell) in &law.points {
+        let found = cell.estimate.unwrap().point;
+        assert!((found / expected(*n) - 1.0).abs() < 5e-3, "{n}: {found}");
+    }
+    let ends: Vec<(f64, f64)> =
+        ideal.points.iter().map(|(n, cell)| (*n, cell.estimate.unwrap().point)).collect();
+    assert!(ends.iter().all(|(n, height)| n == height), "{ends:?}");
+    let definition = figures[0].definition.as_ref().unwrap();
+    assert!(definition.contains("Fitted laws: Amdahl, α = 0.1"), "{definition}");
+    assert!(definition.contains("at number of threads 1 divided by that at n"), "{definition}");
+}
+
+#[test]
+fn efficiency_is_the_speedup_by_the_number_of_workers() {
+    let fixture = amdahl(model::Drawn::Efficiency, &[1, 2, 4, 8]);
+    let figures = figures_of(&fixture, 0);
+    let panel = &figures[0].panels()[0];
+    for (n, cell) in &panel.lines[0].points {
+        let found = cell.estimate.unwrap().point;
+        assert!((found / (1e6 / (0.1 * n + 0.9)) - 1.0).abs() < 2e-3, "{n}: {found}");
+    }
+    assert!(panel.laws[1].points.iter().all(|(_, cell)| cell.estimate.unwrap().point == 1e6));
+}
+
+#[test]
+fn two_levels_have_an_ideal_and_no_law() {
+    let fixture = amdahl(model::Drawn::Speedup, &[1, 2]);
+    let figures = figures_of(&fixture, 0);
+    assert_eq!(figures[0].panels()[0].laws.len(), 1);
+    assert!(!figures[0].definition.as_ref().unwrap().contains("Fitted laws"));
 }
 
 #[test]

@@ -24,11 +24,12 @@ pub(crate) fn throughput(
         .filter_map(|level| Some((level.n, measured_at(level, scaling.cpus, of(level)?))))
         .collect();
     let ns: Vec<f64> = points.iter().map(|(n, _)| *n).collect();
+    let levels: Vec<(f64, String)> = ns.iter().map(|n| (*n, n.to_string())).collect();
     let axis = Axis {
         name: "n, the number of workers".into(),
         unit: String::new(),
-        levels: ns.iter().map(|n| (*n, n.to_string())).collect(),
-        landmarks: landmark(scaling.cpus, &ns),
+        landmarks: landmark(scaling.cpus, &levels),
+        levels,
         scale: Scale::over_levels(&ns)?,
     };
     let measured = Line { name: "measured: mean of the trials".into(), style: MEASURED, points };
@@ -38,10 +39,10 @@ pub(crate) fn throughput(
         (at.n, Cell::alone(String::new(), estimate, 0))
     });
     let law = Line { name: law.unwrap_or_default(), style: FITTED, points: fitted.collect() };
-    let law = Some(law).filter(|law| !law.points.is_empty());
+    let laws = Some(law).filter(|law| !law.points.is_empty()).into_iter().collect();
     let unit = Unit::Other(short(&scaling.work.unit, 24));
     let response = Response::new("throughput", "throughput", unit, Card::default());
-    let panel = Panel { law, ..Panel::of(Cow::Owned(response), vec![measured]) };
+    let panel = Panel { laws, ..Panel::of(Cow::Owned(response), vec![measured]) };
     let body = Body::Panels { axis: Some(axis), panels: vec![panel] };
     let figure = Figure::bare(title, body);
     Some(Figure { lines_of: "what is drawn".into(), heads: ["workers", "trials"], ..figure })
@@ -54,8 +55,11 @@ fn measured_at(level: &ScaleLevel, cpus: Option<u32>, estimate: Estimate) -> Cel
 }
 
 /// Returns where the CPUs end, if that lies among the levels.
-fn landmark(cpus: Option<u32>, ns: &[f64]) -> Vec<(f64, String)> {
-    let among = |cpus: &f64| ns.iter().any(|n| n <= cpus) && ns.iter().any(|n| n >= cpus);
+pub(super) fn landmark(cpus: Option<u32>, levels: &[(f64, String)]) -> Vec<(f64, String)> {
+    let ns = levels.iter().map(|(n, _)| *n);
+    let (low, high) = (ns.clone().reduce(f64::min), ns.reduce(f64::max));
+    let among =
+        |cpus: &f64| low.is_some_and(|it| it <= *cpus) && high.is_some_and(|it| it >= *cpus);
     let name = |cpus: f64| format!("{cpus} CPU{}", if cpus == 1.0 { "" } else { "s" });
     cpus.map(f64::from).filter(among).map(|cpus| (cpus, name(cpus))).into_iter().collect()
 }

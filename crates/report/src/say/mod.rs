@@ -11,7 +11,6 @@ mod exhibits;
 pub(crate) mod experiment;
 mod fineness;
 pub(crate) mod fleet;
-pub(crate) mod front;
 pub(crate) mod knee;
 pub(crate) mod load;
 mod machine;

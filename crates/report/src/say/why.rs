@@ -59,17 +59,21 @@ fn elasticities(why: &Why) -> Figure<'static> {
     for one in &why.squeezes {
         let name = capital(one.resource.words());
         match one.elasticity {
-            None => absent.push((name, "too little taken".to_string())),
+            None => absent.push(name),
             Some(known) if one.stands => lines.push(row(STANDS, name, known)),
             Some(known) => lines.push(row(OPEN, format!("{name} (not significant)"), known)),
         }
     }
     lines.extend(why.residual.map(|known| row(REST, RESIDUAL.into(), known)));
-    let panel = Panel { absent, ..Panel::of(Cow::Owned(response), lines) };
-    let body = Body::Panels { axis: None, panels: vec![panel] };
+    let panels = vec![Panel::of(Cow::Owned(response), lines)];
+    let body = Body::Panels { axis: None, panels };
     let figure = chart::Figure::bare("What its time depends on".into(), body);
     let figure = chart::Figure { heads: ["resource", "blocks"], ..figure };
-    chart::shown(figure, "elasticities".into(), Some(Letters::Unicode), vec![MEANING.into()])
+    let mut caption = vec![MEANING.into()];
+    if !absent.is_empty() {
+        caption.push(format!("Too little taken: {}.", wording::listed(&absent)).into());
+    }
+    chart::shown(figure, "elasticities".into(), Some(Letters::Unicode), caption)
 }
 
 /// Returns what each strength of each squeeze took, and what came of it.

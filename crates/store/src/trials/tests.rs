@@ -7,18 +7,13 @@ use std::path::Path;
 
 /// A plan of one experiment with two treatments.
 fn plan() -> Plan {
-    let level = |name: &str| Level {
-        name: name.into(),
-        value: None,
-        about: String::new(),
-        from: Profile::Smoke,
-    };
+    let level = |name: &str| Level::new(name, "");
     let model = Factor {
         name: "model".into(),
         about: String::new(),
         levels: vec![level("thread"), level("process")],
         baseline: "thread".into(),
-        unit: None,
+        ..Factor::default()
     };
     let design = Design { id: "create".into(), factors: vec![model], ..Design::default() };
     Plan::with(&[design], Profile::Smoke)

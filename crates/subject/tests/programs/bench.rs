@@ -36,7 +36,7 @@ pub(crate) fn design(subject: Subject) -> Design {
             about: "how many".into(),
             levels: vec![Level::new("3", "n is 3")],
             baseline: "3".into(),
-            unit: None,
+            ..Factor::default()
         }],
         responses,
         time_limit_ms: TIME_LIMIT_MS,

@@ -24,7 +24,9 @@ pub use trials::{ScaleTrial, trials};
 pub use words::{cause as cause_words, loss as loss_words};
 
 use level::{Level, centre, laws_for, levels, ratio};
-use model::{Design, Record, SCALING_FORMAT, ScaleLevel, ScaleWork, Scaling, Unit};
+use model::{
+    Design, Estimate, Record, SCALING_FORMAT, ScaleCurve, ScaleLevel, ScaleWork, Scaling, Unit,
+};
 pub use model::{SCALE_COPIES as COPIES, SCALE_WORK as WORK, SCALE_WORKERS as WORKERS};
 use paired::{Paired, paired};
 
@@ -75,6 +77,22 @@ impl<'a> ScaleInput<'a> {
             trials: trials(records, work.is_some()),
         }
     }
+}
+
+/// Returns the law that some throughputs follow, each with its n and its block.
+pub fn law(trials: &[(f64, u32, f64)]) -> ScaleCurve {
+    curve::curve(&paired(trials), &laws_for(false))
+}
+
+/// Returns the chosen law with its coefficients, except the height of the curve: "Amdahl, α = 0.1".
+pub fn law_words(curve: &ScaleCurve) -> Option<String> {
+    let chosen = curve.fits.iter().find(|fit| curve.chosen.as_ref() == Some(&fit.law))?;
+    let coefficients = chosen.coefficients.iter().filter(|one| one.symbol != "γ");
+    let words = coefficients.map(|one| {
+        let estimate = Estimate::between(one.low, one.value, one.high);
+        format!(", {} = {}", one.symbol, words::with_interval(&estimate))
+    });
+    Some(chosen.law.clone() + &words.collect::<String>())
 }
 
 /// Returns the whole answer.

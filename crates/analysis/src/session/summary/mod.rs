@@ -66,7 +66,11 @@ pub fn summarise(input: &Input<'_>) -> Summary {
 }
 
 /// Answers with one quantity of an experiment, as [`summarise`] would with a finding about it.
-pub fn ask(design: &Design, records: &[Record], quantity: &Quantity) -> QuantityResult {
+pub fn ask<'a>(
+    design: &'a Design,
+    records: impl IntoIterator<Item = &'a Record>,
+    quantity: &Quantity,
+) -> QuantityResult {
     answered(&Table::new(design, records), quantity)
 }
 

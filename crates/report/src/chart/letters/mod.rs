@@ -41,8 +41,10 @@ impl Sheet {
 /// Returns the drawing of a figure as lines.
 pub(crate) fn drawn(figure: &Figure<'_>, sheet: Sheet) -> Vec<String> {
     match &figure.body {
-        // Where a law is known, the numbers at the levels matter more than the way between them.
-        Body::Panels { axis: Some(axis), panels } if panels.iter().all(|it| it.law.is_none()) => {
+        // Where one law is known of one line, the numbers at the levels matter more than the way between.
+        Body::Panels { axis: Some(axis), panels }
+            if !panels.iter().any(|it| (it.lines.len(), it.laws.len()) == (1, 1)) =>
+        {
             lines::draw(axis, panels, sheet)
         }
         Body::Panels { panels, .. } => rows::panels(panels, sheet),
@@ -63,7 +65,7 @@ fn distributions(response: &Response, curves: &[Curve], sheet: Sheet) -> Vec<Str
     let marked: Vec<(usize, Cell)> = marked.collect();
     let scale = scale_of_cells(marked.iter().map(|(_, cell)| cell), Zero::IfNear);
     let mut lines = note(about, sheet);
-    lines.extend(rows::draw_in(Terms::In(&response.unit), scale, &marked, &[], sheet));
+    lines.extend(rows::draw_in(Terms::In(&response.unit), scale, &marked, sheet));
     lines
 }
 

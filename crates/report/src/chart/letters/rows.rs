@@ -4,7 +4,7 @@ use super::Sheet;
 use super::axis::Axis;
 use super::strip::{Strip, colour, mark};
 use crate::chart::{Cell, Panel, Scale, scale_of};
-use crate::text::{BOLD, CARE, DIM, columns, cut, padded, paint, wrapped};
+use crate::text::{BOLD, DIM, columns, cut, padded, paint, wrapped};
 use model::Estimate;
 use wording::number::{Terms, joined, parts_within};
 use wording::{capital, cleaned};
@@ -37,33 +37,29 @@ pub(super) fn panels(panels: &[Panel<'_>], sheet: Sheet) -> Vec<String> {
         }
         let scale = scale_of(panels, panel, panel.zero_of_rows());
         let terms = Terms::In(&panel.response.unit);
-        lines.extend(draw_in(terms, scale, &panel.rows(), &panel.absent, sheet));
+        lines.extend(draw_in(terms, scale, &panel.rows(), sheet));
     }
     lines
 }
 
-/// Returns rows in any terms over their common axis, then those without a number.
+/// Returns rows in any terms over their common axis.
 pub(crate) fn draw_in(
     terms: Terms<'_>,
     scale: Option<Scale>,
     rows: &[(usize, Cell)],
-    absent: &[(String, String)],
     sheet: Sheet,
 ) -> Vec<String> {
     let Some(scale) = scale else {
         return vec![format!("  {}", paint(DIM, "no trial gave a number"))];
     };
     let numbers: Vec<String> = rows.iter().map(|(_, cell)| number(cell, terms, sheet)).collect();
-    let names = rows.iter().map(|(_, cell)| &cell.label).chain(absent.iter().map(|(name, _)| name));
-    let names: Vec<String> = names.map(|name| sheet.letters.of(&cleaned(name))).collect();
+    let names = rows.iter().map(|(_, cell)| sheet.letters.of(&cleaned(&cell.label)));
+    let names: Vec<String> = names.collect();
     let layout = Layout::over(&names, &numbers, sheet.width);
     let axis = Axis::across(scale, layout.strip, terms);
     let mut lines = Vec::new();
     for (((style, cell), name), number) in rows.iter().zip(&names).zip(&numbers) {
         lines.extend(layout.row(name, &strip(*style, cell, &axis).painted(), number));
-    }
-    for (name, (_, word)) in names[rows.len()..].iter().zip(absent) {
-        lines.extend(layout.absent(name, word));
     }
     let [line, labels] = axis.drawn();
     let indent = " ".repeat(if layout.under { 4 } else { layout.name + 4 });
@@ -106,17 +102,6 @@ impl Layout {
         lines.push(format!("{}{painted}", " ".repeat(room + 4)));
         lines.push(format!("    {strip}"));
         lines
-    }
-
-    /// A treatment without a number, with a word that says why.
-    fn absent(&self, name: &str, word: &str) -> Vec<String> {
-        let name = cut(name, self.name);
-        let word = cut(word, self.width / 2);
-        let painted = paint(CARE, &word);
-        if !self.under || self.name + columns(&word) + 4 <= self.width {
-            return vec![format!("  {}  {painted}", padded(&name, self.name))];
-        }
-        vec![format!("  {name}"), format!("    {painted}")]
     }
 }
 

@@ -12,7 +12,8 @@ const COLOURS: [AnsiColor; 4] =
 
 /// The mark of a style.
 pub(super) fn mark(style: usize) -> char {
-    MARKS[style % MARKS.len()]
+    // Beyond the first styles marks are hollow.
+    MARKS[(style % MARKS.len() + style / MARKS.len() * 5) % MARKS.len()]
 }
 
 /// The colour of a style.

@@ -247,7 +247,7 @@ impl Drawing for Strips<'_> {
             });
             let rows: Vec<(usize, Cell)> = rows.collect();
             let sheet = Sheet::new(width, Letters::Unicode);
-            lines.extend(rows_in(panel.terms, Some(panel.scale), &rows, &[], sheet));
+            lines.extend(rows_in(panel.terms, Some(panel.scale), &rows, sheet));
         }
         lines
     }

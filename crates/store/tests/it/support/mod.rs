@@ -2,7 +2,7 @@
 
 use model::{
     Check, Counters, Design, Environment, Factor, Level, Manifest, Measured, Options, Outcome,
-    Profile, Record, SESSION_FORMAT, Series, ShieldReport, Surroundings, Treatment,
+    Record, SESSION_FORMAT, Series, ShieldReport, Surroundings, Treatment,
 };
 
 pub(crate) fn manifest() -> Manifest {
@@ -22,18 +22,13 @@ pub(crate) fn manifest() -> Manifest {
 
 /// What [`record`] is a trial of.
 pub(crate) fn design() -> Design {
-    let level = |name: &str| Level {
-        name: name.into(),
-        value: None,
-        about: String::new(),
-        from: Profile::Smoke,
-    };
+    let level = |name: &str| Level::new(name, "");
     let model = Factor {
         name: "model".into(),
         about: "what runs".into(),
         levels: vec![level("thread"), level("process")],
         baseline: "thread".into(),
-        unit: None,
+        ..Factor::default()
     };
     Design { id: "create".into(), factors: vec![model], ..Design::default() }
 }

@@ -11,8 +11,7 @@ use super::pools::rates;
 use super::*;
 use laws::queue::many::mmc;
 use model::{
-    Design, Factor, Level, Measured, Outcome, Profile, Response, Series, Subject, Surroundings,
-    Treatment,
+    Design, Factor, Level, Measured, Outcome, Response, Series, Subject, Surroundings, Treatment,
 };
 use oracle::repairman;
 use proptest::prelude::*;
@@ -20,18 +19,13 @@ use proptest::prelude::*;
 const MS: f64 = 1e6;
 
 fn factor(name: &str, levels: &[&str]) -> Factor {
-    let level = |name: &&str| Level {
-        name: name.to_string(),
-        value: name.parse().ok(),
-        about: String::new(),
-        from: Profile::Smoke,
-    };
+    let level = |name: &&str| Level { value: name.parse().ok(), ..Level::new(name, "") };
     Factor {
         name: name.into(),
         about: String::new(),
         levels: levels.iter().map(level).collect(),
         baseline: levels[0].into(),
-        unit: None,
+        ..Factor::default()
     }
 }
 
