@@ -71,7 +71,7 @@ fn find<'d>(designs: &'d [Design], text: &str) -> anyhow::Result<(&'d Design, Qu
 }
 
 /// Returns an error that names the column of the expression.
-fn marked(text: &str, error: &ask::Error) -> anyhow::Error {
+pub(crate) fn marked(text: &str, error: &ask::Error) -> anyhow::Error {
     let column = text.get(..error.at).map_or(0, |before| before.chars().count()) + 1;
     anyhow!("'{text}', column {column}: {}", error.what)
 }

@@ -154,6 +154,7 @@ pub(crate) enum Command {
     /// of hyperfine, google/benchmark and Bencher have no place for some of the data; standard error
     /// lists what was left out. docs/exports.md describes every column and field.
     Export(ExportArgs),
+    Figure(figure::FigureArgs),
     Query(query::QueryArgs),
     /// Plan the model of concurrency and the number of workers
     ///
@@ -508,6 +509,7 @@ const TIME_MAX_S: f64 = 7.0 * 24.0 * 3600.0;
 
 pub(crate) mod advise;
 pub(crate) mod ask;
+pub(crate) mod figure;
 pub(crate) mod fleet;
 pub(crate) mod load;
 pub(crate) mod query;

@@ -12,6 +12,7 @@ mod doctor;
 mod environment;
 mod exit;
 mod export;
+mod figure;
 mod fleet;
 mod in_order;
 mod input;
@@ -81,6 +82,7 @@ fn perform(command: &cli::Command) -> anyhow::Result<Exit> {
         cli::Command::Ask(args) => ask::ask(args),
         cli::Command::Compare(args) => compare::compare(args),
         cli::Command::Export(args) => export::export(args),
+        cli::Command::Figure(args) => figure::figure(args),
         cli::Command::Query(args) => query::query(args),
         cli::Command::Advise(args) => advise::advise(args),
         cli::Command::Load(args) => load::load(args),

@@ -66,22 +66,24 @@ pub(crate) fn dots_per_cell(cells: usize) -> usize {
     (DOTS_ON_PAGE / cells.max(1)).clamp(DOTS_MIN, DOTS_MAX)
 }
 
+/// The marks of all styles.
+pub(crate) const MARKS: [&str; STYLES] = [
+    "M0-4A4 4 0 1 1 0 4A4 4 0 1 1 0-4Z",
+    "M-3.5-3.5H3.5V3.5H-3.5Z",
+    "M0-5L5 0L0 5L-5 0Z",
+    "M0-5L4.8 3.6H-4.8Z",
+    "M0 5L4.8-3.6H-4.8Z",
+    "M-1.6-4.8H1.6V-1.6H4.8V1.6H1.6V4.8H-1.6V1.6H-4.8V-1.6H-1.6Z",
+    "M0-5.2L3.7-1.7L2.4 4.2H-2.4L-3.7-1.7Z",
+    "M-4.8-2.2H4.8V2.2H-4.8Z",
+];
+
 /// The marks of all charts, defined once per page.
 pub(crate) fn definitions() -> Markup {
-    let shapes = [
-        "M0-4A4 4 0 1 1 0 4A4 4 0 1 1 0-4Z",
-        "M-3.5-3.5H3.5V3.5H-3.5Z",
-        "M0-5L5 0L0 5L-5 0Z",
-        "M0-5L4.8 3.6H-4.8Z",
-        "M0 5L4.8-3.6H-4.8Z",
-        "M-1.6-4.8H1.6V-1.6H4.8V1.6H1.6V4.8H-1.6V1.6H-4.8V-1.6H-1.6Z",
-        "M0-5.2L3.7-1.7L2.4 4.2H-2.4L-3.7-1.7Z",
-        "M-4.8-2.2H4.8V2.2H-4.8Z",
-    ];
     html! {
         svg.definitions width="0" height="0" aria-hidden="true" focusable="false" {
             defs {
-                @for (index, shape) in shapes.iter().enumerate() {
+                @for (index, shape) in MARKS.iter().enumerate() {
                     path id={ "mark" (index) } d=(shape) {}
                 }
             }

@@ -1,8 +1,10 @@
-//! Draws a document: as a page, or as text for a terminal.
+//! Draws a document: as a page, as text for a terminal, or its figures as pictures.
 
 mod claims;
+mod csv;
 mod html;
 mod markdown;
+mod picture;
 mod sheet;
 mod slim;
 mod table;
@@ -10,9 +12,12 @@ mod terminal;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use csv::csv;
 #[cfg(test)]
 pub(crate) use html::blocks as html_blocks;
 pub(crate) use markdown::markdown;
+pub(crate) use picture::{Around, picture};
+pub use picture::{Sheet, Theme};
 pub(crate) use sheet::page;
 pub(crate) use terminal::{Folds, lines, text};
 

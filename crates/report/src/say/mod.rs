@@ -9,6 +9,7 @@ pub(crate) mod compare;
 pub(crate) mod disturbance;
 mod exhibits;
 pub(crate) mod experiment;
+pub(crate) mod figures;
 mod fineness;
 pub(crate) mod fleet;
 pub(crate) mod knee;

@@ -107,7 +107,7 @@ fn document<'a>(session: &Session<'_>, title: &str) -> Doc<'a> {
 }
 
 /// Returns where the numbers of a figure come from, for those who see it without its page.
-fn source(session: &Session<'_>) -> String {
+pub(super) fn source(session: &Session<'_>) -> String {
     let manifest = session.manifest;
     let date = moment(manifest.started_unix_ms);
     let (host, name) = (opening::host(session), short(&manifest.session, 64));

@@ -16,6 +16,7 @@ mod hostile;
 mod load;
 mod loads;
 mod page;
+mod pictures;
 mod plain;
 mod predicted;
 mod prediction;
