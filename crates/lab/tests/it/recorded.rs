@@ -1,6 +1,8 @@
 //! The recorded sessions hold what scruple measures today. They are tests' material; nothing here
 //! judges their numbers.
 
+mod texts;
+
 use crate::support::{recorded as folder, summarised};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -12,6 +14,9 @@ fn read(name: &str, file: &str) -> String {
 fn manifest(name: &str) -> Value {
     serde_json::from_str(&read(name, "manifest.json")).unwrap()
 }
+
+/// The recorded sessions.
+const RECORDED: [&str; 5] = ["base", "later", "speedup", "servers", "core"];
 
 /// The version of an experiment's design in a recorded session.
 fn version(manifest: &Value, id: &str) -> Option<u64> {
@@ -69,7 +74,7 @@ fn the_later_session_is_of_the_same_definitions() {
 
 #[test]
 fn nothing_is_recorded_that_is_nobodys_business() {
-    for name in ["base", "later", "speedup", "servers", "core"] {
+    for name in RECORDED {
         let manifest = manifest(name);
         assert_eq!(manifest["environment"]["neighbours"], Value::Array(Vec::new()), "{name}");
         assert_eq!(manifest["command"][0], "scruple", "{name}: no path of a machine");
@@ -81,7 +86,7 @@ fn nothing_is_recorded_that_is_nobodys_business() {
 #[test]
 fn the_numbers_of_the_recorded_sessions_stay() {
     let mut lines = Vec::new();
-    for name in ["base", "later", "speedup", "servers", "core"] {
+    for name in RECORDED {
         let stored = store::open(&folder(name)).unwrap();
         let summary = summarised(&stored);
         for experiment in &summary.experiments {
