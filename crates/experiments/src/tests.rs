@@ -1,5 +1,5 @@
 use super::{CATALOG, PLANTED, WORKS};
-use kit::model::{Level, Profile, Treatment, Unit};
+use kit::model::{Level, Profile, Quantity, Treatment, Unit};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -106,6 +106,34 @@ fn the_first_figure_of_an_experiment_is_small_and_named_in_words() {
             }
         }
     }
+}
+
+#[test]
+fn a_group_of_headlines_has_one_unit_and_each_question_one_place() {
+    let mut units = std::collections::BTreeMap::new();
+    let mut labels = BTreeSet::new();
+    for experiment in CATALOG {
+        let design = (experiment.design)();
+        for headline in &design.headlines {
+            let at = format!("{} {}", design.id, headline.of);
+            let twice = !labels.insert((headline.group.clone(), headline.label.clone()));
+            assert!(!twice, "{at}: {} stands in its group twice", headline.label);
+            let finding = design.findings.iter().find(|finding| finding.id == headline.of);
+            let claim = design.claims.iter().find(|claim| claim.id == headline.of);
+            let quantity = finding.map(|it| &it.quantity).or(claim.map(|it| &it.quantity));
+            let Some(quantity) = quantity else { panic!("{at} is neither finding nor claim") };
+            let unit = match quantity {
+                Quantity::Value { response, .. } => design.response(response).map(|it| &it.unit),
+                _ => None,
+            };
+            if headline.yes.is_none() {
+                let unit = unit.cloned();
+                let known = units.entry(headline.group.clone()).or_insert(unit.clone());
+                assert_eq!(*known, unit, "{at}: {}", headline.group);
+            }
+        }
+    }
+    assert!(labels.len() > 20, "{labels:?}");
 }
 
 /// Compares the names of the responses that an experiment declares with the string literals of its

@@ -188,8 +188,11 @@ fn expression(manifest: &Manifest, text: &str) -> Option<anyhow::Result<Design>>
     Some(match (found.len(), furthest) {
         (1, _) => {
             let (design, shown) = found.remove(0);
-            let figure =
-                model::Figure { id: String::new(), title: title(design, &shown), plot: shown };
+            let figure = model::Figure {
+                title: title(design, &shown),
+                plot: shown,
+                ..model::Figure::default()
+            };
             Ok(Design { figures: vec![figure], ..design.clone() })
         }
         (0, Some(error)) => Err(marked(plot, &error)),

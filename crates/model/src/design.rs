@@ -1,6 +1,6 @@
 use crate::{
-    Account, Claim, Control, Diagnosis, Figure, Finding, Planted, Profile, ProgramFile, Subject,
-    Unit,
+    Account, Claim, Control, Diagnosis, Figure, Finding, Headline, Planted, Profile, ProgramFile,
+    Subject, Unit,
 };
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,9 @@ pub struct Design {
     pub chapter: String,
     /// The question in plain words, ending in a question mark.
     pub question: String,
+    /// Words by which people look for it, beyond those that a report shows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<String>,
     /// What the trial does, in a few sentences for somebody who doubts it.
     pub method: String,
     /// The controlled variables.
@@ -35,6 +38,9 @@ pub struct Design {
     /// What the report draws, in this order; if nothing is declared, it draws the main response.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<Figure>,
+    /// Its answers that the first screen of a report shows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headlines: Vec<Headline>,
     /// What people say, and the data that would refute it.
     pub claims: Vec<Claim>,
     /// Pairs of treatments that are identical: the A/A controls.

@@ -3,13 +3,19 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A figure of a report: what is drawn of an experiment, and under which title.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Figure {
     /// Its name in the file that declares it.
     pub id: String,
     /// Its title.
     pub title: String,
+    /// What the first screen of a report calls it; empty where that does not name it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub link: String,
+    /// Words by which people look for it, beyond those of its title.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<String>,
     /// What it shows.
     pub plot: Plot,
 }

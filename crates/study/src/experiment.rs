@@ -7,12 +7,13 @@ use crate::table::Value;
 use crate::{factors, figures, no_such};
 use ask::units;
 use model::{
-    Account, Card, Cell, Center, Claim, Control, Design, Diagnosis, Factor, Finding, Grid, Level,
-    Limit, Needs, Part, Planted, Profile, Quantity, Region, Response, Suspect, Term, Unit,
+    Account, Card, Cell, Center, Claim, Control, Design, Diagnosis, Factor, Finding, Grid,
+    Headline, Level, Limit, Needs, Part, Planted, Profile, Quantity, Region, Response, Suspect,
+    Term, Unit, Yes,
 };
 
-const KEYS: &str = "version chapter question method precision precise time_limit needs factors grids \
-    responses findings figures accounts claims controls planted diagnoses";
+const KEYS: &str = "version chapter question words method precision precise time_limit needs factors grids \
+    responses findings figures accounts claims headlines controls planted diagnoses";
 
 const RESPONSE_KEYS: &str =
     "label unit center cpu_twin subtract exact independent from to corrected source limits";
@@ -55,6 +56,7 @@ pub(crate) fn design(id: &str, text: &str, responses: Vec<Response>) -> Result<D
         version: top.needed("version")?.number("a whole number")?.value as u32,
         chapter: top.text_of("chapter")?,
         question: top.text_of("question")?,
+        words: top.read("words", |words| words.words("a list of words"))?.unwrap_or_default(),
         method: line(&top, "method")?,
         needs: needs(&top)?,
         precision: share(&top.needed("precision")?)?,
@@ -71,6 +73,7 @@ pub(crate) fn design(id: &str, text: &str, responses: Vec<Response>) -> Result<D
     design.figures = figures::read(&top, &design)?;
     design.accounts = each(top.entries_of("accounts")?, |value| account(value, &design))?;
     design.claims = each(top.entries_of("claims")?, |value| claim(value, &design))?;
+    design.headlines = each(list(&top, "headlines")?, |value| headline(value, &design))?;
     design.controls = each(list(&top, "controls")?, |value| control(value, &design))?;
     design.planted = each(top.entries_of("planted")?, |value| planted(value, &design))?;
     design.diagnoses = each(top.entries_of("diagnoses")?, |value| diagnosis(value, &design))?;
@@ -285,6 +288,54 @@ fn claim(value: &Value<'_>, design: &Design) -> Result<Claim, Error> {
         holds_if,
         note: unwrapped(&table.text_or_empty("note")?),
     })
+}
+
+/// Reads an answer of the first screen.
+fn headline(value: &Value<'_>, design: &Design) -> Result<Headline, Error> {
+    let table = value.fields(
+        "a headline { group = …, label = …, of = …, says = … }",
+        "group label of claim says turned yes",
+    )?;
+    let (of, decides) = (table.text_of("of")?, table.read("claim", |id| id.text("a claim"))?);
+    let finding = design.findings.iter().find(|finding| finding.id == of);
+    let claim_of = |id: &str| design.claims.iter().find(|claim| claim.id == id);
+    let claims = || design.claims.iter().map(|claim| claim.id.as_str());
+    if let Some(wrong) = decides.as_ref().filter(|id| claim_of(id).is_none()) {
+        return Err(table.error_at("claim", no_such("claim", wrong, claims())));
+    }
+    let Some(quantity) = finding.map(|it| &it.quantity).or(claim_of(&of).map(|it| &it.quantity))
+    else {
+        let known = design.findings.iter().map(|finding| finding.id.as_str()).chain(claims());
+        return Err(table.error_at("of", no_such("finding or claim", &of, known)));
+    };
+    let says = line(table, "says")?;
+    if says.matches("{}").count() != 1 {
+        let what = "put {} where its number stands, once, as in \"{} as fast as one thread\"";
+        return Err(table.error_at("says", what.into()));
+    }
+    let is_ratio = matches!(quantity, Quantity::Ratio { .. } | Quantity::Proportion { .. });
+    let turned = table.read("turned", Value::truth)?.unwrap_or_default();
+    if turned && !is_ratio {
+        return Err(table.error_at("turned", "only a ratio can be turned".into()));
+    }
+    let choices = [
+        ("supported", Yes::Supported),
+        ("refuted", Yes::Refuted),
+        ("above", Yes::Above),
+        ("below", Yes::Below),
+    ];
+    let yes = table.read("yes", |value| value.choice(&choices))?;
+    let fits = match yes {
+        None => true,
+        Some(Yes::Supported | Yes::Refuted) => decides.is_some() || claim_of(&of).is_some(),
+        Some(Yes::Above | Yes::Below) => is_ratio,
+    };
+    if !fits {
+        let what = "supported and refuted need a claim, above and below a ratio";
+        return Err(table.error_at("yes", what.into()));
+    }
+    let (group, label) = (table.text_of("group")?, table.text_of("label")?);
+    Ok(Headline { group, label, of, claim: decides, says, turned, yes })
 }
 
 fn account(value: &Value<'_>, design: &Design) -> Result<Account, Error> {

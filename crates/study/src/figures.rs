@@ -22,10 +22,12 @@ pub(crate) fn check(top: &Value<'_>, design: &Design) -> Result<(), Error> {
 }
 
 fn figure(value: &Value<'_>, design: &Design) -> Result<Figure, Error> {
-    let table = value.fields("a figure { title = …, shows = … }", "title shows")?;
+    let table = value.fields("a figure { title = …, shows = … }", "title shows link words")?;
     let shows = table.needed_as("shows", "\"RESPONSE by FACTOR\"")?;
     let text = shows.text("what it shows, such as \"call_ns by entry\"")?;
     let plot = ask::plot(&text, design).map_err(|error| shows.error_within(0, error))?;
     let title = table.needed_as("title", "\"what it shows, in words\"")?.text("a text")?;
-    Ok(Figure { id: value.name.clone(), title, plot })
+    let words = table.read("words", |words| words.words("a list of words"))?.unwrap_or_default();
+    let link = table.text_or_empty("link")?;
+    Ok(Figure { id: value.name.clone(), title, link, words, plot })
 }

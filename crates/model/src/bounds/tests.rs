@@ -240,7 +240,7 @@ fn claim() -> Claim {
 fn figure(response: &str, levels: usize) -> Figure {
     let at = [("count".to_string(), vec!["0".to_string(); levels])].into();
     let plot = Plot { responses: vec![response.into()], at, ..Plot::default() };
-    Figure { id: "f".into(), title: String::new(), plot }
+    Figure { id: "f".into(), plot, ..Figure::default() }
 }
 
 fn control(response: &str) -> Control {

@@ -113,7 +113,7 @@ fn undeclared(material: &Material<'_, '_>, main: &Response) -> Vec<model::Figure
         let responses = vec![response.name.clone()];
         let (over, by, at) = (over.clone(), by.clone(), at.clone());
         let plot = Plot { responses, over, by, at, ..Plot::default() };
-        model::Figure { id: String::new(), title, plot }
+        model::Figure { title, plot, ..model::Figure::default() }
     };
     front.iter().map(figure).collect()
 }

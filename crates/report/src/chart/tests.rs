@@ -118,7 +118,8 @@ fn amdahl(drawn: model::Drawn, counts: &[u32]) -> fixture::Fixture {
     let responses = vec![design.responses[0].name.clone()];
     let over = Some("count".into());
     let plot = model::Plot { responses, drawn, over, ..model::Plot::default() };
-    design.figures = vec![model::Figure { id: "f".into(), title: "Speed-up".into(), plot }];
+    let title = "Speed-up".into();
+    design.figures = vec![model::Figure { title, plot, ..model::Figure::default() }];
     let id = design.id.clone();
     let template = fixture.records.iter().find(|it| it.experiment == id && it.measured.is_some());
     let mut template = template.unwrap().clone();

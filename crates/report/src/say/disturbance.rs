@@ -4,7 +4,7 @@ use super::chapter::Chapter;
 use super::claims::differs_visibly;
 use crate::Session;
 use crate::chart;
-use crate::doc::{Block, Figure, Table, Text, Tone};
+use crate::doc::{Block, Figure, Table, Text};
 use model::{EstimateRow, ExperimentSummary, OutcomeCount, Unit};
 use wording::number::{Terms, count, share, value};
 use wording::{capital, counted, short};
@@ -14,23 +14,10 @@ use wording::{capital, counted, short};
 const RECOGNISED_MAX: usize = 20;
 const RECOGNISED_CHARACTERS: usize = 400;
 
-/// Those that are shown at the top; the others follow under "What disturbed".
-const AT_THE_TOP_MAX: usize = 4;
-
 /// Rows shown at most: those that differ, and this number altogether where fewer do. A page of twenty
 /// experiments has to stay light.
 const DIFFERING_MAX: usize = 30;
 const ROWS_MAX: usize = 16;
-
-/// Returns what was recognised, briefly, for the top of the page.
-pub(crate) fn recognised(session: &Session<'_>) -> Option<Block<'static>> {
-    let all = &session.summary.meter.recognised;
-    let mut text: Vec<Text> = all.iter().take(AT_THE_TOP_MAX).map(|text| sentence(text)).collect();
-    if all.len() > AT_THE_TOP_MAX {
-        text.push(Text::link(format!("{} more", all.len() - AT_THE_TOP_MAX), "#trust"));
-    }
-    (!all.is_empty()).then(|| Block::said(Tone::Care, "recognised", text))
-}
 
 fn sentence(recognised: &str) -> Text {
     capital(&short(recognised, RECOGNISED_CHARACTERS)).into()
@@ -74,7 +61,7 @@ pub(crate) fn disturbance(session: &Session<'_>) -> Vec<Text> {
         let text = counted(harness.leaking_trials, "trial");
         said.push(format!("{text} left processes behind, which were killed.").into());
     }
-    let more = meter.recognised.iter().skip(AT_THE_TOP_MAX).take(RECOGNISED_MAX);
+    let more = meter.recognised.iter().take(RECOGNISED_MAX);
     said.extend(more.map(|text| sentence(text)));
     if nothing {
         said.push("Nothing was recorded that disturbed the trials.".into());

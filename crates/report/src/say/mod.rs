@@ -12,6 +12,7 @@ pub(crate) mod experiment;
 pub(crate) mod figures;
 mod fineness;
 pub(crate) mod fleet;
+pub(crate) mod front;
 pub(crate) mod knee;
 pub(crate) mod load;
 mod machine;

@@ -2,7 +2,7 @@
 
 use super::chapter::Chapter;
 use super::claims::marks;
-use super::{disturbance, experiment, selftest, trust};
+use super::{experiment, selftest, trust};
 use crate::Session;
 use crate::doc::{Answer, Block, Role, Text, Tone};
 use crate::words::anchor;
@@ -27,7 +27,7 @@ const CLAUSE_CHARACTERS: usize = 100;
 pub(crate) fn before(session: &Session<'_>) -> Vec<Block<'static>> {
     let selftest = session.manifest.options.selftest.then(|| analysis::selftest(session.summary));
     let grade = selftest.iter().flat_map(graded);
-    let parts = [trust::warning(session), disturbance::recognised(session), incomplete(session)];
+    let parts = [trust::warning(session), incomplete(session)];
     grade.chain(parts.into_iter().flatten()).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use super::chapter::{Chapter, chapters, chapters_without_figures};
 use super::claims::{self, FLOOR_MEANING, said, tally};
-use super::{disturbance, experiment, machine, opening, planted, trials, trust};
+use super::{disturbance, experiment, front, machine, opening, planted, trials, trust};
 use crate::chart::letters::KEY;
 use crate::doc::{Block, Claim, Doc, Role, Text, Tone};
 use crate::paint::{self, Folds};
@@ -14,6 +14,9 @@ use wording::{capital, moment, short};
 
 /// Warnings that are shown at the end of a run.
 const WARNINGS_MAX: usize = 4;
+
+/// A session of fewer experiments than this shows all answers from the start.
+const FEW: usize = 4;
 
 /// The parts of the page after its chapters: their addresses and names.
 const AFTER: [(&str, &str); 3] = [
@@ -63,16 +66,19 @@ fn report(session: &Session<'_>, all_claims: Text) -> String {
     let about = format!("{} {}", opening::title(session), opening::host(session));
     doc.push(Block::heading(1, about));
     doc.push(opening::lead(session));
+    doc.push(front::trusted(session));
     doc.blocks.extend(opening::before(session));
-    doc.push(opening::key(session));
-    if let Some(said) = said(&chapters) {
-        doc.push(Block::Anchored("said", Text::from(said).then(all_claims)));
-    }
-    doc.push(opening::answers(&chapters));
-    let link = |(place, name): &(&str, &str)| Text::link(*name, format!("#{place}"));
-    let after = AFTER.iter().map(link).reduce(|all, one| all.then(" · ").then(one));
-    doc.push(Block::small(after.unwrap_or_default()));
+    doc.blocks.extend(front::picture(&chapters));
+    doc.push(front::links(said(&chapters).map(|said| Text::from(said).then(all_claims)), &AFTER));
+    let all = vec![opening::key(session), opening::answers(&chapters)];
+    doc.push(Block::details(
+        "all-answers",
+        "The answer of every experiment",
+        chapters.len() < FEW,
+        all,
+    ));
 
+    let link = |(place, name): &(&str, &str)| Text::link(*name, format!("#{place}"));
     doc.push(Block::Section("trust".into(), trust::trust(session)));
     for chapter in &chapters {
         let mut blocks = vec![opening::heading(chapter)];
@@ -89,7 +95,7 @@ fn report(session: &Session<'_>, all_claims: Text) -> String {
     doc.contents.extend(AFTER.iter().map(link));
     let chapters = &chapters;
     doc.data = Some(Box::new(move |room| trials::data(session, chapters, room)));
-    paint::page(&doc, "")
+    paint::page(&doc, include_str!("front.css"))
 }
 
 /// Returns an empty page of a session.

@@ -94,6 +94,46 @@ pub(crate) fn warning(session: &Session<'_>) -> Option<Block<'static>> {
     (tone != Tone::Good).then(|| Block::said(tone, warning, why))
 }
 
+/// Above this share of the trials' time, what others took of the CPUs changes numbers.
+const DISTURBED: f64 = 0.05;
+
+/// Returns in one line whether the numbers can be believed: the strongest doubt, if there is any.
+pub(crate) fn line(session: &Session<'_>) -> (Tone, String) {
+    let summary = session.summary;
+    let found = found(session);
+    let worst = |controls: &[ControlResult]| {
+        let differing = controls.iter().filter(|control| control.differs);
+        differing.map(|control| excess(&control.ratio)).fold(0.0, f64::max)
+    };
+    match found.tone {
+        Tone::Good => {}
+        Tone::Bad => {
+            let size = share(worst(&summary.trust.controls));
+            let text = format!("Do not trust differences of up to {size}: identical runs differed");
+            return (Tone::Bad, text);
+        }
+        tone => return (tone, "Trust not known: too few identical runs to compare".into()),
+    }
+    if !summary.complete {
+        return (Tone::Care, "Not complete: some planned trials are missing".into());
+    }
+    let taken = [
+        (summary.meter.throttled_share, "a CPU quota stopped the trials for {} of their time"),
+        (summary.meter.steal_share, "other machines took {} of the trials' CPU time"),
+        (summary.harness.foreign_cpu_share, "other programs used {} of one CPU"),
+    ];
+    let taken = taken.into_iter().filter_map(|(part, text)| Some((part?, text)));
+    if let Some((part, text)) = taken.clone().find(|(part, _)| *part > DISTURBED) {
+        let text = text.replace("{}", &share(part));
+        return (Tone::Care, format!("Identical runs agreed, but {text}"));
+    }
+    let visible = summary.trust.floor.map(|floor| {
+        format!("; differences from {} are visible", number::rough(floor, Terms::Share))
+    });
+    let text = format!("Trustworthy: identical runs agreed{}", visible.unwrap_or_default());
+    (Tone::Good, text)
+}
+
 /// What the heading over it asks.
 pub(crate) const QUESTION: &str = "Can these numbers be trusted?";
 

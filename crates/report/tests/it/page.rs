@@ -128,8 +128,8 @@ fn the_page_is_well_formed_and_holds_every_chapter() {
     // The declared ones, and the default of the one that declares none.
     assert_eq!(count("figure"), 3 + 2 + 1);
     let figures = fixture.manifest.designs.len();
-    // Of the chapters, and of trust, the machine, the cost of measuring and how to repeat it.
-    assert_eq!(count("h2"), figures + 4);
+    // Of the chapters, of what stands after them, and of the first screen's one group of answers.
+    assert_eq!(count("h2"), figures + 4 + 1);
     for needle in [
         "Creating a process costs ",
         "✗</span> refuted",
@@ -329,16 +329,17 @@ fn a_machine_that_tells_identical_things_apart_is_said_before_any_number() {
     for needle in [
         "✗ do not trustDo not believe differences of up to 7.1 % in this session.",
         "Identical treatments differed: null (call_ns) by 1.05× [1.03, 1.07].",
-        "! recognisedAutogroup is on",
+        "✗ Do not trust differences of up to 7.1 %: identical runs differed",
     ] {
         assert!(before.contains(needle), "{needle} in {before}");
     }
-    assert!(before.find("do not trust") < before.find("recognised"));
+    assert!(before.find("Do not trust") < before.find("first answers"));
+    assert!(between(&page, "<section id=\"trust\"", "<section class").contains("Autogroup is on"));
     let claims = claims_page_of(&fixture::doubted(12));
     assert!(between(&claims, "<h1", "<section").contains("differences of up to 7.1 %"));
-    // A session whose controls agree begins with its answers.
     let page = page_of(&fixture::session(12));
-    assert!(!between(&page, "<h1", "<ol class=\"answers\"").contains("trust"));
+    let before = between(&page, "<h1", "<ol class=\"answers\"").replace("✓ Trustworthy", "✓");
+    assert!(before.contains("✓: identical runs agreed") && !before.contains("trust"), "{before}");
 }
 
 #[test]

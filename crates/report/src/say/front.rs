@@ -1,0 +1,433 @@
+//! The main answers of a session as a picture: what its first screen shows.
+
+use super::chapter::Chapter;
+use super::trust;
+use crate::Session;
+use crate::chart::{Answer, Answers};
+use crate::doc::{Block, Drawing, Figure, Text, Tone};
+use crate::words::anchor;
+use maud::html;
+use model::{Estimate, Headline, QuantityResult, Verdict, Yes};
+use wording::number::{Parts, Terms, counts, joined, placed, result_parts, share, terms};
+use wording::{capital, short, stated};
+
+/// Ratios that differ from 1 by less than this factor make no difference worth its name.
+const SMALL: f64 = 1.05;
+
+/// Answers of a session without headlines that are drawn at most.
+const FIRST_MAX: usize = 12;
+
+/// Where a ratio lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lies {
+    Above,
+    Below,
+    Within,
+    Undecided,
+}
+
+/// Returns where the interval of a ratio lies: beyond a band around 1, in it, or across one of its ends.
+fn lies(estimate: &Estimate, (low, high): (f64, f64)) -> Lies {
+    match estimate {
+        e if e.low > high => Lies::Above,
+        e if e.high < low => Lies::Below,
+        e if e.low >= low && e.high <= high => Lies::Within,
+        _ => Lies::Undecided,
+    }
+}
+
+/// A headline with what answers it.
+struct Asked<'a> {
+    headline: Headline,
+    chapter: &'a Chapter<'a>,
+    result: &'a QuantityResult,
+    /// The number, turned if the headline says so.
+    estimate: Option<Estimate>,
+    verdict: Option<Verdict>,
+}
+
+impl<'a> Asked<'a> {
+    /// Finds what answers a headline; `None` where its session has neither finding nor claim of that
+    /// name.
+    fn of(chapter: &'a Chapter<'a>, headline: Headline) -> Option<Asked<'a>> {
+        let summary = chapter.summary;
+        let decides = headline.claim.as_ref().unwrap_or(&headline.of);
+        let claim = summary.claims.iter().find(|claim| claim.id == *decides);
+        let finding = summary.findings.iter().find(|finding| finding.id == headline.of);
+        let result = finding.map(|it| &it.result).or(claim.map(|it| &it.result))?;
+        let turned = |e: Estimate| {
+            let [point, low, high] = [e.point, e.high, e.low].map(|x| 1.0 / x);
+            Estimate { point, low, high, ..e }
+        };
+        let estimate = match headline.turned {
+            true => result.estimate.map(turned),
+            false => result.estimate,
+        };
+        let verdict = claim.map(|claim| claim.verdict);
+        Some(Asked { headline, chapter, result, estimate, verdict })
+    }
+
+    /// Returns the number as it is written; `None` where there is none.
+    fn number(&self) -> Option<Parts> {
+        let estimate = self.estimate;
+        result_parts(&QuantityResult { estimate, ..self.result.clone() })
+    }
+
+    fn is_ratio(&self) -> bool {
+        terms(self.result) == Terms::Times
+    }
+
+    fn link(&self) -> String {
+        format!("#{}", anchor(&self.chapter.summary.id))
+    }
+
+    /// Returns the words of an answer around its number.
+    fn says(&self, number: &Parts) -> String {
+        let point = Parts { interval: String::new(), ..number.clone() };
+        let (before, point, after) = placed(&self.headline.says, Some(point));
+        let point = point.map(|point| point.point).unwrap_or_default();
+        capital(&short(&format!("{before}{point}{after}"), 200))
+    }
+
+    /// Returns the answer to a question: yes, no, or neither.
+    fn yes(&self) -> Option<bool> {
+        let asked = self.headline.yes?;
+        let of_verdict = |yes: Verdict| match self.verdict? {
+            Verdict::Inconclusive => None,
+            found => Some(found == yes),
+        };
+        let of_ratio = |yes: Lies| match lies(&self.estimate?, band()) {
+            Lies::Undecided => None,
+            found => Some(found == yes),
+        };
+        match asked {
+            Yes::Supported => of_verdict(Verdict::Supported),
+            Yes::Refuted => of_verdict(Verdict::Refuted),
+            Yes::Above => of_ratio(Lies::Above),
+            Yes::Below => of_ratio(Lies::Below),
+        }
+    }
+
+    /// Returns the answer on an axis; `None` without a number.
+    fn answer(&self) -> Option<Answer> {
+        let (estimate, number) = (self.estimate?, self.number()?);
+        let found = match self.is_ratio() {
+            true => lies(&estimate, band()),
+            false => Lies::Above,
+        };
+        let (tone, says) = match found {
+            Lies::Above | Lies::Below => (Tone::Plain, self.says(&number)),
+            Lies::Within => (Tone::Quiet, "No difference found".into()),
+            Lies::Undecided => (Tone::Open, "Not decided".into()),
+        };
+        let mut label = short(&self.headline.label, 80);
+        let mut number = number;
+        // The other clock stands where there is room for it.
+        if let Some(interval) = number.interval.strip_suffix("(CPU time)") {
+            number.interval = interval.trim_end().into();
+            label.push_str(", CPU time");
+        }
+        Some(Answer { label, says, tone, estimate, number, to: self.link() })
+    }
+}
+
+fn band() -> (f64, f64) {
+    (1.0 / SMALL, SMALL)
+}
+
+/// Returns the main answers of a session, as a page and a terminal show them: those that its experiments
+/// declare, else its first findings.
+pub(crate) fn picture<'a>(chapters: &'a [Chapter<'a>]) -> Vec<Block<'a>> {
+    let declared = chapters.iter().flat_map(|chapter| {
+        let all = chapter.design.headlines.iter();
+        all.filter_map(move |headline| Asked::of(chapter, headline.clone()))
+    });
+    let mut asked: Vec<Asked<'_>> = declared.collect();
+    if asked.is_empty() {
+        asked = first_findings(chapters);
+    }
+    let (known, missing): (Vec<_>, Vec<_>) = asked.iter().partition(|one| one.estimate.is_some());
+    let (questions, strips): (Vec<_>, Vec<_>) =
+        known.into_iter().partition(|one| one.headline.yes.is_some());
+    let mut groups: Vec<(&str, Vec<&Asked<'_>>)> = Vec::new();
+    for one in strips {
+        let name = one.headline.group.as_str();
+        match groups.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, group)) => group.push(one),
+            None => groups.push((name, vec![one])),
+        }
+    }
+    let mut blocks: Vec<Block<'_>> = Vec::new();
+    for (style, (name, group)) in groups.into_iter().enumerate() {
+        blocks.extend(self::group(name, group, style));
+    }
+    blocks.extend(yes_or_no(&questions));
+    blocks.extend(not_measured(&missing));
+    blocks
+}
+
+/// Returns in one line whether the session can be trusted, which leads to the reasons.
+pub(crate) fn trusted(session: &Session<'_>) -> Block<'static> {
+    let (tone, text) = trust::line(session);
+    let class = match tone {
+        Tone::Good => "good",
+        Tone::Bad => "bad",
+        _ => "care",
+    };
+    Block::OnPage(html! {
+        p.front-trust.(class) { a href="#trust" { span aria-hidden="true" { (tone.mark()) } " " (text) } }
+    })
+}
+
+/// Returns where to go from the first screen: how many claims have which verdict, and the parts of the
+/// page after the chapters.
+pub(crate) fn links(said: Option<Text>, after: &[(&'static str, &'static str)]) -> Block<'static> {
+    let after = after.iter().map(|(place, name)| Text::link(*name, format!("#{place}")));
+    let all = said.into_iter().chain(after).reduce(|all, one| all.then(" · ").then(one));
+    Block::Anchored("said", all.unwrap_or_default())
+}
+
+/// Returns the first findings as if they were headlines: of a few experiments several, of many one each.
+fn first_findings<'a>(chapters: &'a [Chapter<'a>]) -> Vec<Asked<'a>> {
+    let each = (FIRST_MAX / chapters.len().max(1)).max(1);
+    let all = chapters.iter().flat_map(|chapter| {
+        let drawn = chapter.summary.findings.iter().filter(|finding| {
+            let of = terms(&finding.result);
+            finding.result.estimate.is_some() && matches!(of, Terms::Times | Terms::In(_))
+        });
+        drawn.take(each).map(move |finding| {
+            let unit = match terms(&finding.result) {
+                Terms::In(unit) => wording::unit(unit),
+                _ => "ratio".into(),
+            };
+            let headline = Headline {
+                group: format!("The first answers: {unit}"),
+                label: chapter.summary.id.clone(),
+                of: finding.id.clone(),
+                says: finding.sentence.clone(),
+                ..Headline::default()
+            };
+            (chapter, headline)
+        })
+    });
+    all.take(FIRST_MAX).filter_map(|(chapter, headline)| Asked::of(chapter, headline)).collect()
+}
+
+/// Returns answers that share an axis.
+fn group<'a>(name: &str, mut group: Vec<&Asked<'a>>, style: usize) -> Vec<Block<'a>> {
+    let Some(first) = group.first() else { return Vec::new() };
+    let (terms, ratios) = (terms(first.result), first.is_ratio());
+    if !ratios {
+        let point = |one: &&Asked<'_>| one.estimate.map_or(0.0, |estimate| estimate.point);
+        group.sort_by(|a, b| point(a).total_cmp(&point(b)));
+    }
+    let (title, axis) = name.split_once(": ").unwrap_or((name, ""));
+    let (title, axis) = (short(title, 80), short(axis, 80));
+    let within = share(SMALL - 1.0);
+    let interval = "95 % interval".to_string();
+    let grey = ratios.then(|| format!("grey: no difference (within {within})"));
+    let about = [stated(&axis).map(String::from), Some(interval), grey];
+    let about = wording::clauses(about, " · ").unwrap_or_default();
+    let strips = group.iter().filter_map(|one| one.answer()).collect();
+    let drawn = Answers { strips, terms, band: ratios.then(band), style };
+    let page = html! {
+        section.front-group {
+            h2 { (title) span.quiet { (about) } }
+            (drawn.svg())
+        }
+    };
+    let heading = if axis.is_empty() { title } else { format!("{title} ({axis})") };
+    let figure = Block::Figure(Figure::new(heading, drawn, Vec::new()));
+    vec![Block::OnPage(page), Block::InTerminal(vec![figure])]
+}
+
+/// Returns the questions that yes or no answers, each with its evidence.
+fn yes_or_no<'a>(questions: &[&Asked<'a>]) -> Vec<Block<'a>> {
+    let Some(first) = questions.first() else { return Vec::new() };
+    let answer = |one: &Asked<'_>| match one.yes() {
+        Some(true) => ("good", "Yes"),
+        Some(false) => ("bad", "No"),
+        None => ("care", "Not decided"),
+    };
+    let evidence = |one: &Asked<'_>| {
+        // All and none are better known by their number than by a share.
+        let (events, chances) = (one.result.events, one.result.chances);
+        let whole = counts(one.result).filter(|_| events == Some(0) || events == chances);
+        let point = whole.or(one.number().map(|number| joined(&number))).unwrap_or_default();
+        one.says(&Parts { point, interval: String::new() })
+    };
+    let label = |one: &Asked<'_>| short(&one.headline.label, 80);
+    let page = html! {
+        section.front-group {
+            h2 { (short(&first.headline.group, 80)) }
+            ul.front-questions {
+                @for one in questions {
+                    @let (tone, word) = answer(one);
+                    li {
+                        a href=(one.link()) {
+                            span.front-label { (label(one)) }
+                            b.front-word.(tone) { (word) }
+                            span.front-evidence { (evidence(one)) }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    let lines = questions.iter().map(|one| {
+        let (_, word) = answer(one);
+        Text::from(format!("{} {word}: {}.", label(one), evidence(one)))
+    });
+    let heading = Block::heading(3, short(&first.headline.group, 80));
+    vec![Block::OnPage(page), Block::InTerminal(vec![heading, Block::list(lines)])]
+}
+
+/// Returns what has no number in this session, and why.
+fn not_measured(missing: &[&Asked<'_>]) -> Option<Block<'static>> {
+    let one = |one: &&Asked<'_>| {
+        let why = one.chapter.missing(one.result);
+        format!("{} ({}: {})", short(&one.headline.label, 80), why.lead, why.why)
+    };
+    let all: Vec<String> = missing.iter().map(one).collect();
+    let text = format!("Without a number here: {}.", all.join("; "));
+    (!all.is_empty()).then(|| Block::small(short(&text, 1200)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use crate::paint::html_blocks;
+    use crate::say::chapter::chapters_without_figures;
+
+    /// Returns the first screen's picture of a session whose first finding is a ratio of such an interval.
+    fn drawn(estimate: Option<(f64, f64, f64)>, change: impl Fn(&mut Headline)) -> String {
+        let mut fixture = fixture::session(6);
+        let finding = &mut fixture.summary.experiments[0].findings[0];
+        assert_eq!(terms(&finding.result), Terms::Times);
+        let known = |(low, point, high)| Estimate::between(low, point, high);
+        finding.result.estimate = estimate.map(known);
+        finding.result.carried_by = None;
+        let mut headline = Headline {
+            group: "Processes compared with threads: process ÷ thread".into(),
+            label: "Create".into(),
+            of: finding.id.clone(),
+            says: "a process costs {} a thread".into(),
+            ..Headline::default()
+        };
+        change(&mut headline);
+        fixture.manifest.designs[0].headlines = vec![headline];
+        let fixture::Fixture { manifest, records, summary } = &fixture;
+        let session = Session { manifest, records, summary };
+        let chapters = chapters_without_figures(&session);
+        html_blocks(&picture(&chapters)).into_string()
+    }
+
+    #[test]
+    fn the_words_follow_the_interval() {
+        let says = |low, point, high| drawn(Some((low, point, high)), |_| {});
+        assert!(says(5.0, 6.0, 7.0).contains("A process costs 6.0× a thread"));
+        assert!(says(0.5, 0.6, 0.7).contains("A process costs 0.60× a thread"));
+        for (low, point, high) in [(5.0, 6.0, 7.0), (0.5, 0.6, 0.7)] {
+            assert!(!says(low, point, high).contains("difference found"));
+        }
+        let alike = says(0.98, 1.0, 1.02);
+        assert!(alike.contains("No difference found") && !alike.contains("A process costs"));
+        for open in [says(0.9, 1.0, 1.1), says(1.01, 1.04, 1.06), says(0.94, 0.97, 1.0)] {
+            assert!(open.contains("Not decided"), "{open}");
+            assert!(!open.contains("A process costs") && !open.contains("difference found"));
+        }
+    }
+
+    #[test]
+    fn a_turned_ratio_turns_with_its_interval() {
+        let turned = drawn(Some((0.2, 0.25, 0.4)), |headline| headline.turned = true);
+        assert!(turned.contains("A process costs 4.0× a thread"), "{turned}");
+        assert!(turned.contains("[2.5, 5.0]"), "{turned}");
+    }
+
+    #[test]
+    fn what_was_not_measured_says_why() {
+        let missing = drawn(None, |_| {});
+        assert!(missing.contains("Without a number here: Create ("), "{missing}");
+        assert!(!missing.contains("<svg"), "{missing}");
+        assert_eq!(
+            drawn(Some((5.0, 6.0, 7.0)), |it| it.of = "gone".into()).matches("<li>").count(),
+            12.min(first())
+        );
+    }
+
+    /// Returns the number of answers that are drawn where no headline is known.
+    fn first() -> usize {
+        let fixture = fixture::session(6);
+        let fixture::Fixture { manifest, records, summary } = &fixture;
+        let session = Session { manifest, records, summary };
+        let chapters = chapters_without_figures(&session);
+        first_findings(&chapters).len()
+    }
+
+    #[test]
+    fn yes_and_no_follow_the_ratio() {
+        let said = |low, point, high, yes| {
+            drawn(Some((low, point, high)), |headline| headline.yes = Some(yes))
+        };
+        let word = |page: &str, word: &str| page.contains(&format!(">{word}</b>"));
+        assert!(word(&said(1.5, 2.0, 2.5, Yes::Above), "Yes"));
+        assert!(word(&said(1.5, 2.0, 2.5, Yes::Below), "No"));
+        assert!(word(&said(0.98, 1.0, 1.02, Yes::Above), "No"));
+        assert!(word(&said(0.9, 1.0, 1.2, Yes::Above), "Not decided"));
+        assert!(word(&said(0.4, 0.5, 0.6, Yes::Below), "Yes"));
+    }
+
+    #[test]
+    fn yes_and_no_follow_the_verdict() {
+        let mut fixture = fixture::session(6);
+        let claim = fixture.summary.experiments[0].claims[0].id.clone();
+        fixture.manifest.designs[0].headlines = vec![Headline {
+            group: "Yes or no".into(),
+            label: "Is it?".into(),
+            of: claim,
+            says: "{} of them".into(),
+            yes: Some(Yes::Refuted),
+            ..Headline::default()
+        }];
+        for (verdict, word) in [
+            (Verdict::Refuted, "Yes"),
+            (Verdict::Supported, "No"),
+            (Verdict::Inconclusive, "Not decided"),
+        ] {
+            fixture.summary.experiments[0].claims[0].verdict = verdict;
+            let fixture::Fixture { manifest, records, summary } = &fixture;
+            let session = Session { manifest, records, summary };
+            let chapters = chapters_without_figures(&session);
+            let page = html_blocks(&picture(&chapters)).into_string();
+            assert!(page.contains(&format!(">{word}</b>")), "{page}");
+        }
+    }
+
+    #[test]
+    fn a_terminal_of_any_width_shows_every_answer_whole() {
+        let mut fixture = fixture::session(6);
+        let id = fixture.summary.experiments[0].findings[0].id.clone();
+        let headline = |label: &str| Headline {
+            group: "Processes compared with threads: process ÷ thread".into(),
+            label: label.into(),
+            of: id.clone(),
+            says: "a process costs {} a thread".into(),
+            ..Headline::default()
+        };
+        fixture.manifest.designs[0].headlines =
+            vec![headline("Create and join"), headline("Again")];
+        let fixture::Fixture { manifest, records, summary } = &fixture;
+        let session = Session { manifest, records, summary };
+        let chapters = chapters_without_figures(&session);
+        let blocks = picture(&chapters);
+        for width in [50, 80, 100, 120] {
+            let lines = crate::paint::lines(&blocks, width, crate::paint::Folds::Closed);
+            let text = lines.join("\n");
+            assert!(text.contains("Create and join") && text.contains("Again"), "{text}");
+            assert!(!text.contains('…'), "{text}");
+            assert_eq!(text.contains('─'), width >= 100, "{text}");
+        }
+    }
+}
