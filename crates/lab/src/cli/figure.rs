@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// Save a figure of a session as SVG, PNG or PDF, or its numbers as CSV
+/// Save a figure as SVG, PNG or PDF, or its numbers as CSV
 ///
 /// FIGURE is a figure of the report, by its name (create-chart-1) or by a part of its title that no
 /// other figure has; without it, all are listed. Or it is what to draw: 'RESPONSE over FACTOR by FACTOR
