@@ -44,30 +44,25 @@ fn recorded_texts_can_be_renewed_from_the_catalog() {
     }
 }
 
-/// Returns a recorded design with the texts and figures of today's.
+/// Returns a recorded design with the texts of today's, and with those of today's figures and
+/// headlines that it can have.
 fn design(recorded: &Value, today: &Value) -> Value {
     let mut design = merged("", recorded, today);
-    if let Some(Value::Array(figures)) = design.get("figures").cloned() {
-        let drawn = figures.into_iter().filter(|figure| can_draw(recorded, &figure["plot"]));
-        design["figures"] = drawn.collect();
-    }
-    if design["figures"] == json!([]) {
-        design.as_object_mut().unwrap().remove("figures");
+    for list in ["figures", "headlines"] {
+        let Some(Value::Array(all)) = design.as_object_mut().unwrap().remove(list) else {
+            continue;
+        };
+        for one in all {
+            let mut with = design.clone();
+            let members = with.as_object_mut().unwrap().entry(list).or_insert(json!([]));
+            members.as_array_mut().unwrap().push(one);
+            let parsed: model::Design = serde_json::from_value(with.clone()).unwrap();
+            if parsed.check().is_ok() {
+                design = with;
+            }
+        }
     }
     design
-}
-
-/// Reports whether a recorded design has what a plot names.
-fn can_draw(recorded: &Value, plot: &Value) -> bool {
-    let has = |list: &str, name: &str| member(&recorded[list], name).is_some();
-    let texts = |value: &Value| -> Vec<String> {
-        serde_json::from_value(value.clone()).unwrap_or_default()
-    };
-    let at = plot["at"].as_object().into_iter().flat_map(Map::keys).cloned();
-    let over = plot["over"].as_str().map(String::from);
-    let mut factors = texts(&plot["by"]).into_iter().chain(over).chain(at);
-    factors.all(|factor| has("factors", &factor))
-        && texts(&plot["responses"]).iter().all(|response| has("responses", response))
 }
 
 /// Returns the object of a list that has a name, as its `id` or its `name`.
