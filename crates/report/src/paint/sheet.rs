@@ -21,7 +21,8 @@ const SCRIPT: &str = concat!(
     include_str!("rail.js"),
     include_str!("sort.js"),
     include_str!("raw.js"),
-    include_str!("claims.js")
+    include_str!("claims.js"),
+    include_str!("search.js")
 );
 
 /// The most bytes of a page; data take what the rest leaves.

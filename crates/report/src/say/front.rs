@@ -174,7 +174,16 @@ pub(crate) fn trusted(session: &Session<'_>) -> Block<'static> {
         Tone::Bad => "bad",
         _ => "care",
     };
+    let designs = session.manifest.designs.iter();
+    let words = designs.map(|design| {
+        let links =
+            design.figures.iter().flat_map(|figure| figure.words.iter().chain([&figure.link]));
+        let all: Vec<&str> = design.words.iter().chain(links).map(String::as_str).collect();
+        (anchor(&design.id), serde_json::Value::from(all.join(" ")))
+    });
+    let words = serde_json::Value::Object(words.collect());
     Block::OnPage(html! {
+        div #find data-words=(words) hidden {}
         p.front-trust.(class) { a href="#trust" { span aria-hidden="true" { (tone.mark()) } " " (text) } }
     })
 }

@@ -6,6 +6,7 @@ mod charts;
 mod comparison;
 mod eyes;
 mod figures;
+mod front;
 mod load;
 mod made_up;
 mod pipe;

@@ -206,6 +206,7 @@ impl Tab {
             "Enter" => (13, "\r"),
             "Escape" => (27, ""),
             "ArrowRight" => (39, ""),
+            "/" => (191, ""),
             "ArrowDown" => (40, ""),
             _ => panic!("what is the code of {key}?"),
         };
