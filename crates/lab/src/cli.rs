@@ -410,6 +410,9 @@ pub(crate) struct ListArgs {
 pub(crate) struct ExplainArgs {
     /// The experiment to explain
     pub(crate) experiment: String,
+    /// Print everything: every level, definition, finding, claim with its condition, and limit
+    #[arg(long)]
+    pub(crate) all: bool,
     #[command(flatten)]
     pub(crate) shown: ListArgs,
 }
@@ -424,6 +427,9 @@ pub(crate) struct ReportArgs {
     /// Draw all experiments of the session in the terminal
     #[arg(long, conflicts_with_all = ["output", "json"])]
     pub(crate) terminal: bool,
+    /// Print everything in the terminal: also definitions, tables of estimates and outcomes
+    #[arg(long, conflicts_with_all = ["output", "json"])]
+    pub(crate) all: bool,
     /// Write report.html to this file instead of the session's folder; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

@@ -111,7 +111,7 @@ fn answer(
         Purpose::Run | Purpose::Ask(Inquiry::Study) => {
             exit = verdicts.map_or(Exit::Done, |asked| verdict_exit(asked, session.summary));
             let json = serde_json::to_string_pretty(session.summary)?;
-            (json, report::terminal(session, width, Some(ui::height())))
+            (json, report::terminal(session, width, ui::letters(), Some(ui::height())))
         }
         Purpose::Ask(Inquiry::Scale) => {
             let scaling = report::scaling(session.manifest, session.records, session::VERSION);

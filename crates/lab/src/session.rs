@@ -57,15 +57,22 @@ pub(crate) fn say_what_is_odd(stored: &Stored) -> bool {
     oddity(stored).inspect(|odd| ui::warn(odd)).is_some()
 }
 
-/// Says where the pages of a session are.
+/// Says where the pages of a session are, how to open them, and how a terminal shows more.
 pub(crate) fn say_where(report: &Path, summary: &Summary, beside: bool) -> anyhow::Result<()> {
+    let path = wording::cleaned(&report.display().to_string());
     let claims = summary.experiments.iter().any(|experiment| !experiment.claims.is_empty());
-    let and = if claims && beside {
-        format!(", and the claims: {} beside it", report::CLAIMS_PAGE)
-    } else {
-        String::new()
+    let and = match claims && beside {
+        true => format!(", and the claims: {} beside it", report::CLAIMS_PAGE),
+        false => String::new(),
     };
-    ui::result(&format!("\nReport: {}{and}", wording::cleaned(&report.display().to_string())))
+    let mut text = format!("\nReport: {path}{and}\nOpen it: xdg-open {}", wording::quoted(&path));
+    let first = summary.experiments.first().filter(|_| beside);
+    if let (Some(first), Some(dir)) = (first, report.parent()) {
+        let dir = wording::quoted(&wording::cleaned(&dir.display().to_string()));
+        let id = wording::quoted(&wording::cleaned(&first.id));
+        text.push_str(&format!("\nMore here: scruple report {dir} {id}, or --all"));
+    }
+    ui::result(&text)
 }
 
 /// Puts a new analysis and its pages into a session's folder.

@@ -16,7 +16,7 @@ pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
 pub(crate) fn explain(args: &ExplainArgs) -> anyhow::Result<Exit> {
     let design = catalog::find(&catalog::all(), &args.experiment)?;
     ui::show(args.shown.json, &design, |width| {
-        report::catalog::explain(&design, args.shown.profile, width)
+        report::catalog::explain(&design, args.shown.profile, width, args.all)
     })?;
     Ok(Exit::Done)
 }
@@ -27,8 +27,8 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
     let summary = session::summarise(&stored.manifest, &stored.records, &stored.manifest.designs);
     let whole =
         report::Session { manifest: &stored.manifest, records: &stored.records, summary: &summary };
-    if args.terminal || !args.experiments.is_empty() {
-        return draw(&whole, &args.experiments);
+    if args.terminal || args.all || !args.experiments.is_empty() {
+        return draw(&whole, args);
     }
     match &args.output {
         Some(path) => destination::write(path, &report::html_alone(&whole)).context("--output")?,
@@ -44,7 +44,7 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
         {
             ui::people(&report::scaling_answer(&scaling).text(ui::width()))?;
         } else {
-            ui::people(&report::terminal(&whole, ui::width(), None))?;
+            ui::people(&report::terminal(&whole, ui::width(), ui::letters(), None))?;
         }
         if stored.manifest.options.selftest {
             let grade = report::grade(&analysis::selftest(&summary)).text(ui::width());
@@ -61,13 +61,14 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
 }
 
 /// Draws experiments of a session, or all of them, and leaves its folder alone.
-fn draw(session: &report::Session<'_>, experiments: &[String]) -> anyhow::Result<Exit> {
+fn draw(session: &report::Session<'_>, args: &ReportArgs) -> anyhow::Result<Exit> {
+    let experiments = &args.experiments;
     let known: Vec<&str> =
         session.summary.experiments.iter().map(|experiment| experiment.id.as_str()).collect();
     if let Some(unknown) = experiments.iter().find(|name| !known.contains(&name.as_str())) {
         bail!("the session has no experiment named {unknown:?}; it has: {}", known.join(", "));
     }
-    ui::result(&report::charts(session, experiments, ui::width(), ui::letters()))?;
+    ui::result(&report::charts(session, experiments, ui::width(), ui::letters(), args.all))?;
     Ok(Exit::Done)
 }
 

@@ -105,6 +105,8 @@ pub(crate) struct Claim {
     pub(crate) verdict: Verdict,
     pub(crate) text: String,
     pub(crate) source: String,
+    /// What the number compares, in which direction: "fork ÷ pthread".
+    pub(crate) direction: String,
     /// The number that was measured, or in two words why there is none.
     pub(crate) number: Text,
     /// Why there is no number; empty where there is one.

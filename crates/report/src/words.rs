@@ -11,7 +11,10 @@ use wording::{command_line, counted, quoted, short};
 mod tests;
 
 /// The most characters of a treatment's name in a table or chart.
-pub(crate) const LABEL_CHARACTERS_MAX: usize = 72;
+pub(crate) const LABEL_CHARACTERS_MAX: usize = 120;
+
+/// The most characters of a cell in a sentence: a bound for names from outside, beyond any of the catalog.
+const CELL_CHARACTERS_MAX: usize = 600;
 
 /// The mark of a verdict. It never stands without its word.
 pub(crate) fn mark(verdict: Verdict) -> &'static str {
@@ -71,6 +74,29 @@ pub(crate) fn quantity(quantity: &Quantity, design: &Design) -> String {
     }
 }
 
+/// Returns what a quantity compares, by the levels that differ alone: "fork ÷ pthread".
+pub(crate) fn direction(quantity: &Quantity, design: &Design) -> String {
+    use Quantity as Q;
+    let whole: Vec<Treatment> = quantity.cells().into_iter().map(|c| design.complete(c)).collect();
+    let differs = |factor: &model::Factor| {
+        whole.iter().any(|one| one.level(&factor.name) != whole[0].level(&factor.name))
+    };
+    let differing = design.factors.iter().filter(|factor| differs(factor));
+    let differing: Vec<String> = differing.map(|factor| factor.name.clone()).collect();
+    let named = |cell| treatment(design, &design.complete(cell), &differing);
+    match quantity {
+        Q::Ratio { of, to, .. } => format!("{} ÷ {}", named(of), named(to)),
+        Q::Difference { of, to, .. } => format!("{} − {}", named(of), named(to)),
+        Q::Share { whole, without, base, .. } => format!(
+            "share of the gap from {} to {} that is gone with {}:",
+            named(whole),
+            named(base),
+            named(without)
+        ),
+        other => format!("{}:", self::quantity(other, design)),
+    }
+}
+
 /// What a response is called; one that the design lacks by its name.
 fn name(design: &Design, response: &str) -> String {
     design.response(response).map_or_else(|| plain(response), label)
@@ -92,9 +118,8 @@ pub(crate) fn cell(cell: &Cell) -> String {
     if cell.0.is_empty() {
         return "the baseline".into();
     }
-    let pairs: Vec<_> =
-        cell.0.iter().map(|(factor, level)| format!("{} {level}", plain(factor))).collect();
-    short(&pairs.join(", "), LABEL_CHARACTERS_MAX)
+    let pairs = cell.0.iter().map(|(factor, level)| format!("{} {}", plain(factor), plain(level)));
+    short(&pairs.collect::<Vec<_>>().join(", "), CELL_CHARACTERS_MAX)
 }
 
 /// ", at mechanism fork"; empty if the cell names nothing.
@@ -251,7 +276,7 @@ pub(crate) fn repeat_command(manifest: &Manifest, experiments: &[String]) -> Str
     words.join(" ")
 }
 
-/// Returns a finding's sentence whose number stands elsewhere: "A pipe takes …".
+/// Returns a finding's sentence whose number stands elsewhere, or nowhere: "A pipe takes N."
 pub(crate) fn without_number(sentence: &str) -> String {
-    sentence.replace("{}", "…").replace("….", "…")
+    sentence.replace("{}", "N")
 }

@@ -1,57 +1,46 @@
-//! Claims in a terminal: the verdict, the number and the claim in columns, or one under the other.
+//! Claims in a terminal: each claim, and under it the verdict, the number with its direction, the source.
 
 use super::Folds;
 use super::terminal::{marked, plain, plain_words, styled};
 use crate::doc::Claim;
-use crate::text::{BAD, CARE, DIM, GOOD, columns, padded, paint, wrapped};
+use crate::text::{BAD, CARE, DIM, GOOD, paint};
 use crate::words;
 use anstyle::Style;
 use model::Verdict;
+use wording::{capital, uncapital};
 
-/// Columns of "✗ inconclusive" with the space after it.
-pub(crate) const VERDICT_COLUMNS: usize = 16;
-
-/// The widest number that keeps its column.
-const NUMBER_COLUMNS_MAX: usize = 30;
-
-/// The fewest columns in which a claim is read with ease.
-const TEXT_COLUMNS_MIN: usize = 32;
+/// What stands before the lines under a claim.
+const INDENT: &str = "  ";
 
 /// Returns claims as lines of at most `width` columns.
 pub(super) fn lines(claims: &[Claim], width: usize, folds: Folds) -> Vec<String> {
-    let widest = claims.iter().map(|claim| columns(&plain_words(&claim.number)));
-    let number = widest.filter(|columns| *columns <= NUMBER_COLUMNS_MAX).max().unwrap_or(0);
-    let indent = VERDICT_COLUMNS + number + 2;
-    let beside = width.saturating_sub(indent) >= TEXT_COLUMNS_MIN;
-    let mut out = Vec::new();
-    for claim in claims {
-        let words = format!("{} {}", words::mark(claim.verdict), words::verdict(claim.verdict));
-        let verdict = padded(&words, VERDICT_COLUMNS - 1);
-        let style = style(claim.verdict);
-        let measured = wording::cleaned(&plain_words(&claim.number));
-        let text = format!("{} ({})", claim.text, claim.source);
-        let indent = if beside { indent } else { 2 };
-        let text_lines = wrapped(&text, width.saturating_sub(indent));
-        let fits = beside && columns(&measured) <= number;
-        if fits {
-            let first = text_lines.first().map_or("", String::as_str);
-            let verdict = paint(style, &verdict);
-            out.push(format!("{verdict} {}  {first}", padded(&measured, number)));
-        } else {
-            out.extend(marked(&verdict, style, &measured, width));
-        }
-        let space = " ".repeat(indent);
-        out.extend(text_lines.iter().skip(usize::from(fits)).map(|line| format!("{space}{line}")));
-        out.extend(plain(&claim.missing, &space, width).iter().map(|line| paint(DIM, line)));
-        if let Some(caveat) = &claim.caveat {
-            out.extend(styled(CARE, caveat, &space, width));
-        }
-        if folds != Folds::Closed {
-            let evidence: Vec<String> = claim.evidence.iter().map(plain_words).collect();
-            out.extend(styled(DIM, &evidence.join(" "), &space, width));
-        }
+    claims.iter().flat_map(|claim| one(claim, width, folds)).collect()
+}
+
+fn one(claim: &Claim, width: usize, folds: Folds) -> Vec<String> {
+    let style = style(claim.verdict);
+    let mut lines = marked(words::mark(claim.verdict), style, &claim.text, width);
+    let verdict = capital(words::verdict(claim.verdict));
+    let (number, source) = (plain_words(&claim.number), &claim.source);
+    let measured = match claim.missing.as_str() {
+        "" => format!("{} {number}", claim.direction),
+        why => format!("{}: {why}", uncapital(&number)),
+    };
+    let text = format!("{verdict}: {}. Source: {source}.", measured.trim().trim_end_matches('.'));
+    let judged = plain(&text, INDENT, width).into_iter().enumerate();
+    lines.extend(judged.map(|(index, line)| match line.split_once(':') {
+        Some((word, rest)) if index == 0 => format!("{}:{rest}", paint(style, word)),
+        _ => line,
+    }));
+    if folds == Folds::Closed {
+        return lines;
     }
-    out
+    if let Some(caveat) = &claim.caveat {
+        lines.extend(styled(CARE, caveat, INDENT, width));
+    }
+    let evidence: Vec<String> = claim.evidence.iter().map(plain_words).collect();
+    lines.extend(styled(DIM, &evidence.join(" "), INDENT, width));
+    lines
 }
 
 /// Returns the colour of a verdict.

@@ -8,6 +8,13 @@ use model::{Card, Center, Claim, Design, Part, Profile, Quantity, Response, Unit
 use wording::number::{Terms, rounded, share, terms_of};
 use wording::{capital, counted, short, stated};
 
+/// Characters of a definition's part: a bound for text from outside, beyond any of the catalog.
+const SENTENCE_CHARACTERS: usize = 1000;
+
+/// Sentences of a method, and levels, findings or claims, that a terminal shows unasked.
+const METHOD_SENTENCES: usize = 2;
+const LINES_MAX: usize = 3;
+
 /// Returns one experiment per entry, by chapter: its name, its question, and how many treatments the
 /// profile measures; for a terminal of `width` columns, with ANSI colours.
 pub fn list(designs: &[Design], profile: Profile, width: usize) -> String {
@@ -36,18 +43,58 @@ fn size(design: &Design, profile: Profile) -> String {
     )
 }
 
-/// Returns all that is to be known of one experiment before it is measured: what the trial does, its
-/// factors and levels (those the profile leaves out are pale), its responses with their definitions, its
-/// findings, claims and controls; for a terminal of `width` columns, with ANSI colours.
-pub fn explain(design: &Design, profile: Profile, width: usize) -> String {
+/// Returns an experiment before it is measured: what the trial does, what is varied and measured, the
+/// first findings and claims, each in a line. `all` gives each factor with its levels (those the profile
+/// leaves out are pale), each response with its definition, all findings, claims and controls. For a
+/// terminal of `width` columns, with ANSI colours.
+pub fn explain(design: &Design, profile: Profile, width: usize, all: bool) -> String {
     let mut doc = Doc::new("", "an experiment", design.id.clone());
     doc.push(Block::heading(1, design.question.clone()));
     let size = size(design, profile);
     let about = format!("{} · version {} · {} · {size}", design.id, design.version, design.chapter);
     doc.push(Block::paragraph(Role::Lead, about));
     doc.push(Block::heading(4, "What a trial does"));
-    doc.blocks.extend(experiment(design, profile));
+    doc.blocks.extend(if all { experiment(design, profile) } else { in_short(design) });
     doc.text(width)
+}
+
+/// Returns the most important of what [`experiment`] returns.
+fn in_short(design: &Design) -> Vec<Block<'static>> {
+    let method = design.method.split_inclusive(". ").take(METHOD_SENTENCES).collect::<String>();
+    let levels = design.factors.iter().map(|factor| {
+        let others = factor.levels.iter().map(|level| &level.name);
+        let mut levels = vec![format!("{} (baseline)", factor.baseline)];
+        levels.extend(others.filter(|name| **name != factor.baseline).cloned());
+        let more = levels.split_off(levels.len().min(LINES_MAX)).len();
+        levels.extend((more > 0).then(|| format!("{more} more")));
+        format!("{}: {}: {}", factor.name, factor.about, wording::listed(&levels))
+    });
+    let measured = design.responses.iter().map(|response| {
+        format!(
+            "{}: {}, in {}",
+            response.name,
+            words::label(response),
+            wording::unit(&response.unit)
+        )
+    });
+    let found = design.findings.iter().map(|finding| words::without_number(&finding.sentence));
+    let said = design.claims.iter().map(|claim| format!("“{}” ({})", claim.text, claim.source));
+    let lists: [(&str, usize, Vec<String>); 4] = [
+        ("What is varied", usize::MAX, levels.collect()),
+        ("What is measured", usize::MAX, measured.collect()),
+        ("What it will say", LINES_MAX, found.collect()),
+        ("What people say", LINES_MAX, said.collect()),
+    ];
+    let mut blocks = vec![Block::plain(method.trim_end().to_string())];
+    for (title, most, mut lines) in lists.into_iter().filter(|(.., lines)| !lines.is_empty()) {
+        let more = lines.split_off(lines.len().min(most)).len();
+        lines.extend((more > 0).then(|| format!("and {more} more")));
+        blocks.extend([Block::heading(4, title), Block::list(lines)]);
+    }
+    let more = format!("scruple explain {} --all", design.id);
+    let more = Text::from("Every level, definition, condition and limit: ").then(Text::code(more));
+    blocks.push(Block::small(more));
+    blocks
 }
 
 /// Returns the whole catalog as Markdown: docs/experiments.md.
@@ -97,7 +144,7 @@ fn experiment(design: &Design, profile: Profile) -> Vec<Block<'static>> {
         Block::heading(4, "Responses"),
         Block::Table(responses),
     ];
-    let said = design.findings.iter().map(|finding| finding.sentence.replace("{}", "…"));
+    let said = design.findings.iter().map(|finding| words::without_number(&finding.sentence));
     let accounts = design.accounts.iter().map(|account| {
         let parts: Vec<String> = account.parts.iter().map(|part| part_line(part, design)).collect();
         let (total, parts) = (words::term(&account.total, design), parts.join("; "));
@@ -184,7 +231,7 @@ fn card_lines(response: &Response, whole: bool) -> Vec<String> {
 /// card does not say.
 pub(crate) fn definition(response: &Response) -> Option<String> {
     let card = &response.card;
-    let corrected = stated(&card.corrected).map(|how| short(how, 300));
+    let corrected = stated(&card.corrected).map(|how| short(how, SENTENCE_CHARACTERS));
     let parts = wording::clauses([from_to(card), corrected], "; ")?;
     Some(format!("{}: {parts}.", words::label(response)))
 }
@@ -202,7 +249,13 @@ fn center(response: &Response) -> &'static str {
 
 fn from_to(card: &Card) -> Option<String> {
     let known = !card.from.is_empty() || !card.to.is_empty();
-    known.then(|| format!("from {} to {}", short(&card.from, 300), short(&card.to, 300)))
+    known.then(|| {
+        format!(
+            "from {} to {}",
+            short(&card.from, SENTENCE_CHARACTERS),
+            short(&card.to, SENTENCE_CHARACTERS)
+        )
+    })
 }
 
 /// Returns what a machine must have for the trials, and the limits they keep; one sentence a line.

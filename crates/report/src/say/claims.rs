@@ -94,12 +94,24 @@ pub(crate) fn claim(chapter: &Chapter<'_>, claim: &ClaimResult) -> Claim {
         verdict: claim.verdict,
         text: claim.text.clone(),
         source: claim.source.clone(),
+        direction: direction(chapter, claim),
         number,
         missing,
         drawing,
         about: about.collect(),
         caveat: caveat.map(|remark| format!("{}.", capital(&short(remark, 1000)))),
         evidence: rests_on(chapter, claim),
+    }
+}
+
+/// Returns what a claim's number compares; of what, where that is not what the headline is about.
+fn direction(chapter: &Chapter<'_>, claim: &ClaimResult) -> String {
+    let quantity = &claim.result.quantity;
+    let direction = words::direction(quantity, chapter.design);
+    let response = chapter.design.response(quantity.response());
+    match response.filter(|_| !is_headline(chapter, claim) && quantity.cells().len() > 1) {
+        Some(response) => format!("{}: {direction}", words::label(response)),
+        None => direction,
     }
 }
 

@@ -123,9 +123,8 @@ fn answer(chapter: &Chapter<'_>, index: usize) -> Vec<Block<'static>> {
 pub(crate) fn sentence(chapter: &Chapter<'_>, finding: &FindingResult) -> Text {
     let result = &finding.result;
     if result.estimate.is_none() {
-        let missing = chapter.missing(result);
-        let sentence = finding.sentence.replace("{}", "…");
-        return Text::quiet(sentence).then(" ").then(missing.text());
+        let sentence = words::without_number(&finding.sentence);
+        return chapter.missing(result).text().then(Text::quiet(format!(" (Asked: {sentence})")));
     }
     let (before, number, after) = number::sentence_parts(&finding.sentence, result);
     let counts = number::counts(result).filter(|_| number.is_some());

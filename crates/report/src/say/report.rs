@@ -3,7 +3,7 @@
 use super::chapter::{Chapter, chapters, chapters_without_figures};
 use super::claims::{self, FLOOR_MEANING, said, tally};
 use super::{disturbance, experiment, front, machine, opening, planted, trials, trust};
-use crate::chart::letters::KEY;
+use crate::chart::{self, letters::KEY};
 use crate::doc::{Block, Claim, Doc, Role, Text, Tone};
 use crate::paint::{self, Folds};
 use crate::text::{self, Letters};
@@ -17,6 +17,16 @@ const WARNINGS_MAX: usize = 4;
 
 /// A session of fewer experiments than this shows all answers from the start.
 const FEW: usize = 4;
+
+/// Claims of an experiment that a terminal shows unasked: of a few experiments, and of many.
+const CLAIMS_MAX: usize = 3;
+const CLAIMS_OF_MANY: usize = 2;
+
+/// More experiments than these show no figures unasked.
+const FEW_EXPERIMENTS: usize = 6;
+
+/// Refuted claims at the end of a run: the most that there is room for.
+const REFUTED: [usize; 6] = [usize::MAX, 20, 10, 5, 3, 0];
 
 /// The parts of the page after its chapters: their addresses and names.
 const AFTER: [(&str, &str); 3] = [
@@ -163,25 +173,42 @@ fn link_to(page: &str, chapter: &Chapter<'_>) -> Text {
     Text::link(short(id, 64), format!("{page}#{}", anchor(id)))
 }
 
-/// Returns the final summary of a session for a terminal of `width` columns, with ANSI colours: each
-/// experiment's question with its answer and claims, what may be trusted and what it cost. Where every
-/// claim takes more than `height` lines, each experiment has its answer alone; nothing is cut.
-pub fn terminal(session: &Session<'_>, width: usize, height: Option<usize>) -> String {
-    let chapters = chapters_without_figures(session);
-    let most = height.map_or(usize::MAX, |_| WARNINGS_MAX);
-    let whole = printed(session, chapters.iter().flat_map(with_claims), last(session, most));
-    let whole = whole.text(width);
-    if height.is_none_or(|height| whole.lines().count() <= height) {
-        return whole;
+/// Returns a session for a terminal of `width` columns, with ANSI colours: each experiment's question,
+/// answer, first figure and most important claims, and what may be trusted. In at most `height` lines, it
+/// holds the answers and as many of the refuted claims as there is room for; nothing is cut.
+pub fn terminal(
+    session: &Session<'_>,
+    width: usize,
+    letters: Letters,
+    height: Option<usize>,
+) -> String {
+    let mut chapters = chapters_without_figures(session);
+    chapters.iter_mut().for_each(|chapter| chapter.draw(session));
+    let chapters = &chapters;
+    let few = chapters.len() <= FEW_EXPERIMENTS;
+    let claims = if few { CLAIMS_MAX } else { CLAIMS_OF_MANY };
+    let visible = |letters: Option<Letters>| {
+        let drawn = chapters.iter().flat_map(|chapter| visible(chapter, letters, claims));
+        let more = said(chapters).map(Block::plain);
+        printed(session, drawn.chain(more).collect(), last(session, WARNINGS_MAX)).text(width)
+    };
+    let Some(height) = height else { return visible(Some(letters).filter(|_| few)) };
+    let layouts = [Some(letters), None].into_iter().map(visible);
+    let answers = REFUTED.into_iter().map(|refuted| {
+        let warnings = refuted.clamp(1, WARNINGS_MAX);
+        printed(session, brief(chapters, refuted), last(session, warnings)).text(width)
+    });
+    let mut last = String::new();
+    for text in layouts.chain(answers) {
+        if text.lines().count() <= height {
+            return text;
+        }
+        last = text;
     }
-    printed(session, brief(&chapters), last(session, most)).text(width)
+    last
 }
 
-fn printed<'a>(
-    session: &Session<'_>,
-    chapters: impl IntoIterator<Item = Block<'a>>,
-    last: Vec<Block<'a>>,
-) -> Doc<'a> {
+fn printed<'a>(session: &Session<'_>, chapters: Vec<Block<'a>>, last: Vec<Block<'a>>) -> Doc<'a> {
     let mut doc = Doc::new(&session.summary.scruple, "a session", "a session");
     doc.push(opening::lead(session));
     doc.blocks.extend(trust::warning(session));
@@ -193,33 +220,41 @@ fn printed<'a>(
     doc
 }
 
-/// Returns an experiment with its answer and its claims.
-fn with_claims<'a>(chapter: &Chapter<'a>) -> Vec<Block<'a>> {
-    let mut blocks = vec![opening::heading(chapter)];
-    blocks.push(Block::plain(opening::answer(chapter)));
+/// Returns an experiment's question, answer, first figure in these letters, and at most `most` of its claims.
+fn visible<'a>(chapter: &'a Chapter<'a>, letters: Option<Letters>, most: usize) -> Vec<Block<'a>> {
+    let mut blocks = vec![opening::heading(chapter), Block::plain(opening::answer(chapter))];
     let first = chapter.summary.findings.first().map(|finding| &finding.result);
     let remark = first.filter(|result| result.of_means.is_some()).and_then(experiment::remark);
     blocks.extend(remark.map(|text| Block::paragraph(Role::Caveat, text)));
-    let claims = chapter.summary.claims.iter();
-    blocks.push(Block::Claims(claims.map(|claim| claims::claim(chapter, claim)).collect()));
+    let figure = chapter.figures.first().filter(|_| letters.is_some());
+    blocks.extend(
+        figure
+            .map(|figure| Block::Figure(chart::shown(figure, String::new(), letters, Vec::new()))),
+    );
+    let mut key = claims::key(chapter);
+    key.truncate(most);
+    blocks.push(Block::Claims(key));
+    let all = chapter.summary.claims.len();
+    blocks.extend(Block::left_out(all, most, "more claim", ""));
     blocks
 }
 
-/// Returns the answers, and the refuted claims by name.
-fn brief<'a>(chapters: &[Chapter<'_>]) -> Vec<Block<'a>> {
+/// Returns the answers, and the first of the refuted claims.
+fn brief<'a>(chapters: &[Chapter<'_>], most: usize) -> Vec<Block<'a>> {
     let mut blocks = vec![opening::answers(chapters)];
     let all = chapters.iter().flat_map(|chapter| &chapter.summary.claims);
-    let refuted = all.filter(|claim| claim.verdict == Verdict::Refuted);
-    let refuted: Vec<&str> = refuted.map(|claim| claim.id.as_str()).collect();
-    let refuted = match refuted.as_slice() {
-        [] => String::new(),
-        refuted => format!(" Refuted: {}.", refuted.join(", ")),
-    };
-    blocks.extend(said(chapters).map(|said| Block::plain(said + &refuted)));
+    let refuted: Vec<_> = all.filter(|claim| claim.verdict == Verdict::Refuted).collect();
+    blocks.extend(said(chapters).map(Block::plain));
+    let mark = |claim: &&model::ClaimResult| Block::note(Tone::Bad, claim.text.as_str());
+    blocks.extend(refuted.iter().take(most).map(mark));
+    if most > 0 {
+        let more = words::left_out(refuted.len(), most, "more refuted claim");
+        blocks.extend(more.map(|more| Block::small(format!("{more} in the report."))));
+    }
     blocks
 }
 
-/// Returns what the words mean where there is room, what the harness cost, and at most `most` warnings.
+/// Returns what the harness cost, and at most `most` warnings.
 fn last<'a>(session: &Session<'_>, most: usize) -> Vec<Block<'a>> {
     let mut blocks = Vec::new();
     if most == usize::MAX {
@@ -227,9 +262,8 @@ fn last<'a>(session: &Session<'_>, most: usize) -> Vec<Block<'a>> {
         if session.summary.experiments.iter().any(|experiment| !experiment.claims.is_empty()) {
             blocks.push(Block::small(claims::grade_meaning(session)));
         }
+        blocks.extend(machine::harness_sentence(session).map(Block::small));
     }
-    let harness = machine::harness_sentence(session);
-    blocks.extend(harness.map(Block::small));
     let warnings = disturbance::warnings(session);
     let shown = warnings.iter().take(most);
     blocks.extend(shown.map(|text| Block::note(Tone::Care, wording::cleaned(text))));
@@ -240,12 +274,14 @@ fn last<'a>(session: &Session<'_>, most: usize) -> Vec<Block<'a>> {
 
 /// Returns experiments of a session drawn for a terminal of `width` columns (40 to 160), with ANSI
 /// colours: each of those named, or all where none is, with its question, answers, the figures that the
-/// page draws, accounts, claims and floors. A name that the session does not hold draws nothing.
+/// page draws, accounts, claims and floors; `all` also opens what the page has in folds. A name that the
+/// session does not hold draws nothing.
 pub fn charts(
     session: &Session<'_>,
     experiments: &[String],
     width: usize,
     letters: Letters,
+    all: bool,
 ) -> String {
     let mut chapters = chapters_without_figures(session);
     chapters.retain(|one| experiments.is_empty() || experiments.contains(&one.summary.id));
@@ -255,8 +291,12 @@ pub fn charts(
         std::iter::once(opening::heading(chapter)).chain(blocks)
     });
     let key = std::iter::once(Block::small(KEY));
-    let doc = printed(session, key.chain(drawn), Vec::new());
-    letters.of_lines(&paint::text(&doc, text::bounded(width), Folds::Verdicts), width)
+    let (folds, last) = match all {
+        true => (Folds::Open, last(session, usize::MAX)),
+        false => (Folds::Verdicts, Vec::new()),
+    };
+    let doc = printed(session, key.chain(drawn).collect(), last);
+    letters.of_lines(&paint::text(&doc, text::bounded(width), folds), width)
 }
 
 /// Returns all planted answers and diagnoses of a session for a terminal of `width` columns, with ANSI

@@ -70,13 +70,13 @@ fn render(manifest: &Manifest, records: &[Record], summary: &Summary) {
         assert!(!page.contains("<script>alert"), "a word became a tag");
     }
     let texts = [
-        report::terminal(&session, 80, None),
-        report::terminal(&session, 80, Some(45)),
+        report::terminal(&session, 80, Letters::Unicode, None),
+        report::terminal(&session, 80, Letters::Unicode, Some(45)),
         report::selftest_text(&session, 80),
     ];
     let charts = [(40, Letters::Unicode), (80, Letters::Ascii), (121, Letters::Unicode)];
     let charts = charts.map(|(width, letters)| {
-        let text = report::charts(&session, &[], width, letters);
+        let text = report::charts(&session, &[], width, letters, false);
         let plain = plain(&text);
         let wide = plain.lines().find(|line| line.width() > width);
         assert_eq!(wide, None, "wider than {width} columns");

@@ -11,7 +11,7 @@ fn drawn(fixture: &Fixture, experiments: &[&str], width: usize, letters: Letters
     let Fixture { manifest, records, summary } = fixture;
     let experiments: Vec<String> = experiments.iter().map(ToString::to_string).collect();
     let session = Session { manifest, records, summary };
-    plain(&report::charts(&session, &experiments, width, letters))
+    plain(&report::charts(&session, &experiments, width, letters, false))
 }
 
 #[test]

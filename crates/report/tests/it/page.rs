@@ -1,12 +1,11 @@
 //! The page as text: well formed, light, complete, and safe from what others wrote.
 
 use crate::embedded::embedded;
-use crate::fixture;
-use crate::fixture::Fixture;
+use crate::fixture::{self, Fixture};
 use crate::grown;
 use crate::hostile;
 use crate::recorded;
-use report::Session;
+use report::{Letters, Session};
 
 /// With spaces for those that do not break, so that needles are typed as they are read.
 fn page_of(fixture: &Fixture) -> String {
@@ -277,10 +276,11 @@ fn what_is_missing_is_told_where_it_would_stand() {
     let page = page_of(&fixture::mechanisms(12));
     let refused = "needs 2 CPUs at the same time, has 1: allow more by --affinity";
     let answers = between(&page, " answers</summary>", "<figure");
-    let finding = format!("costs … times as much. Refused here: mechanism parallel: {refused}.");
-    assert!(answers.contains(&finding), "{answers}");
-    let later = "Not measured in profile quick: mechanism shared memory, from profile standard on.";
-    assert!(answers.contains(&format!("costs … times a pipe. {later}")), "{answers}");
+    let refusal = format!("Refused here: mechanism parallel: {refused}. (Asked: On two CPUs a");
+    assert!(answers.contains(&refusal), "{answers}");
+    let later =
+        "in profile quick: mechanism shared memory, from profile standard on. (Asked: Polled";
+    assert!(answers.contains(&format!("Not measured {later} memory costs N times")), "{answers}");
     let claims = between(&page, " claims</summary>", "</table>");
     assert!(claims.contains(&format!("Refused hereMechanism parallel: {refused}.")), "{claims}");
     assert!(claims.contains("Not in quickMechanism shared memory"), "{claims}");
@@ -406,7 +406,8 @@ fn what_would_raise_most_grades_is_said_once() {
     let page = page_of(&fixture);
     assert!(page.contains(". Higher with: All of its checks."), "{page}");
     let Fixture { manifest, records, summary } = &fixture;
-    let whole = report::terminal(&Session { manifest, records, summary }, 100, None);
+    let session = Session { manifest, records, summary };
+    let whole = report::charts(&session, &[], 100, Letters::Unicode, true);
     assert_eq!(whole.split_whitespace().collect::<Vec<_>>().join(" ").matches(lacking).count(), 1);
 }
 

@@ -5,8 +5,8 @@ use crate::fixture::Fixture;
 use crate::plain::plain;
 use crate::recorded;
 use model::{ClaimResult, Design, Profile, Verdict};
-use report::Session;
-use report::catalog;
+use report::{Letters, Session, catalog};
+use unicode_width::UnicodeWidthStr;
 
 fn terminal(fixture: &fixture::Fixture, width: usize) -> String {
     let session = Session {
@@ -14,7 +14,7 @@ fn terminal(fixture: &fixture::Fixture, width: usize) -> String {
         records: &fixture.records,
         summary: &fixture.summary,
     };
-    report::terminal(&session, width, Some(45))
+    report::terminal(&session, width, Letters::Unicode, Some(45))
 }
 
 #[test]
@@ -33,8 +33,14 @@ fn accounts_rates_exhibits_and_refusals() {
         summary: &fixture.summary,
     };
     insta::assert_snapshot!("mechanisms_100", plain(&terminal(&fixture, 100)));
-    insta::assert_snapshot!("mechanisms_whole", plain(&report::terminal(&session, 100, None)));
-    insta::assert_snapshot!("mechanisms_narrow", plain(&report::terminal(&session, 44, None)));
+    insta::assert_snapshot!(
+        "mechanisms_whole",
+        plain(&report::terminal(&session, 100, Letters::Unicode, None))
+    );
+    insta::assert_snapshot!(
+        "mechanisms_narrow",
+        plain(&report::terminal(&session, 44, Letters::Unicode, None))
+    );
 }
 
 #[test]
@@ -49,8 +55,14 @@ fn a_session_to_be_doubted() {
     assert!(cut.lines().count() <= 45, "{cut}");
     assert!(cut.contains("! Autogroup is on"), "{cut}");
     assert!(!cut.contains("ten times the time"), "{cut}");
-    insta::assert_snapshot!("doubted_whole", plain(&report::terminal(&session, 100, None)));
-    insta::assert_snapshot!("doubted_narrow", plain(&report::terminal(&session, 60, None)));
+    insta::assert_snapshot!(
+        "doubted_whole",
+        plain(&report::terminal(&session, 100, Letters::Unicode, None))
+    );
+    insta::assert_snapshot!(
+        "doubted_narrow",
+        plain(&report::terminal(&session, 60, Letters::Unicode, None))
+    );
 }
 
 #[test]
@@ -85,7 +97,8 @@ fn the_whole_recorded_catalog_on_one_screen() {
     let base = recorded::session("base");
     let Fixture { manifest, records, summary } = &base;
     let session = Session { manifest, records, summary };
-    let at = |width, height| plain(&report::terminal(&session, width, Some(height)));
+    let at =
+        |width, height| plain(&report::terminal(&session, width, Letters::Unicode, Some(height)));
     insta::assert_snapshot!("recorded_brief_100", at(100, 47));
     insta::assert_snapshot!("recorded_brief_80", at(80, 47));
     // No answer is cut, however little room there is.
@@ -127,31 +140,86 @@ fn without_a_control_that_is_said_first() {
 #[test]
 fn colours_never_stand_alone() {
     let fixture = fixture::session(12);
-    let text = terminal(&fixture, 100);
+    let Fixture { manifest, records, summary } = &fixture;
+    let text = charts(&Session { manifest, records, summary }, 100, false);
     assert!(text.contains('\u{1b}'));
-    let plain = plain(&text);
-    for word in ["✗ refuted", "✓ supported", "? inconclusive"] {
-        assert!(plain.contains(word), "{word}");
+    let text = plain(&text);
+    for (mark, word) in MARKS {
+        let under =
+            |lines: &[&str]| lines[0].trim_start().starts_with(mark) && lines[1].contains(word);
+        assert!(text.lines().collect::<Vec<_>>().windows(2).any(under), "{word} in {text}");
     }
 }
 
+const MARKS: [(&str, &str); 3] =
+    [("✗ ", "  Refuted: "), ("✓ ", "  Supported: "), ("? ", "  Inconclusive: ")];
+
+fn charts(session: &Session<'_>, width: usize, all: bool) -> String {
+    report::charts(session, &[], width, Letters::Unicode, all)
+}
+
+fn verdicts(text: &str) -> usize {
+    let verdict = |line: &&str| {
+        MARKS.iter().any(|(_, word)| line.trim_start().starts_with(word.trim_start()))
+    };
+    text.lines().filter(verdict).count()
+}
+
 #[test]
-fn without_a_height_no_verdict_is_left_out() {
+fn no_verdict_is_left_out_unless_the_others_are_counted() {
     let mut fixture = fixture::session(4);
     let more: Vec<_> = fixture.summary.experiments.iter().take(2).cloned().collect();
     for _ in 0..2 {
         fixture.summary.experiments.extend(more.clone());
     }
     let Fixture { manifest, records, summary } = &fixture;
-    let text = plain(&report::terminal(&Session { manifest, records, summary }, 120, None));
+    let session = Session { manifest, records, summary };
     let claims: usize = summary.experiments.iter().map(|e| e.claims.len()).sum();
-    let verdicts = ["✗ refuted", "✓ supported", "? inconclusive"];
-    let shown = text.lines().filter(|line| verdicts.iter().any(|v| line.starts_with(v))).count();
-    assert_eq!(shown, claims);
+    for all in [false, true] {
+        assert_eq!(verdicts(&plain(&charts(&session, 120, all))), claims);
+    }
+    let text = plain(&report::terminal(&session, 120, Letters::Unicode, None));
+    let more = text.lines().filter_map(|line| line.split_once(" more claim"));
+    let more: usize = more.map(|(n, _)| n.parse::<usize>().unwrap()).sum();
+    assert_eq!(verdicts(&text) + more, claims, "{text}");
+    assert!(more > 0, "{text}");
+}
+
+/// Nothing ends in dots and nothing is wider than asked for, on a terminal or in a file, of any session.
+#[test]
+fn no_sentence_of_a_recorded_session_is_cut() {
+    for name in ["base", "later", "speedup", "servers", "core"] {
+        let recorded = recorded::session(name);
+        let Fixture { manifest, records, summary } = &recorded;
+        let session = Session { manifest, records, summary };
+        for width in [50, 80, 100, 120] {
+            let mut texts = vec![
+                report::terminal(&session, width, Letters::Unicode, None),
+                report::terminal(&session, width, Letters::Unicode, Some(37)),
+                charts(&session, width, false),
+            ];
+            texts.extend((width == 80).then(|| charts(&session, width, true)));
+            let designs = manifest.designs.iter();
+            texts.extend(designs.flat_map(|design| {
+                [false, true].map(|all| catalog::explain(design, Profile::Quick, width, all))
+            }));
+            for line in texts.iter().map(|text| plain(text)).flat_map(|text| lines(&text)) {
+                let end = line.trim_end_matches(['.', ')', '"', '”', ' ']);
+                // One recorded finding ends in dots of its own, and an exhibit quotes what is left out.
+                let own = end.ends_with(" long…") || end.ends_with("  …") || end == "long…";
+                assert!(own || !end.ends_with('…'), "{name}, {width} columns: {line}");
+                assert!(line.width() <= width, "{name}, {width} columns: {line}");
+            }
+        }
+    }
+}
+
+fn lines(text: &str) -> Vec<String> {
+    text.lines().map(ToString::to_string).collect()
 }
 
 #[test]
-fn of_many_claims_the_refuted_are_named() {
+fn of_many_claims_those_that_are_not_shown_are_counted() {
     let mut fixture = fixture::session(4);
     let claims = fixture.summary.experiments[0].claims.clone();
     let ids = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
@@ -166,9 +234,12 @@ fn of_many_claims_the_refuted_are_named() {
         .collect();
     let text = plain(&terminal(&fixture, 100));
     assert!(text.lines().count() <= 45, "{} lines\n{text}", text.lines().count());
-    for claim in &fixture.summary.experiments[0].claims {
-        assert_eq!(text.contains(&claim.id), claim.verdict == Verdict::Refuted, "{}", claim.id);
-    }
+    // Those that were decided come first; what is not shown is counted.
+    let shown: Vec<&str> = text.lines().take_while(|line| !line.contains(" more claim")).collect();
+    let decided = shown.iter().filter(|line| line.starts_with(['✗', '✓'])).count();
+    assert!(decided > 0 && decided == verdicts(&shown.join("\n")), "{text}");
+    let all = fixture.summary.experiments[0].claims.len();
+    assert!(text.contains(&format!("\n{} more claims\n", all - decided)), "{text}");
 }
 
 #[test]
@@ -194,7 +265,8 @@ fn no_line_is_wider_than_the_terminal() {
         let texts = [
             terminal(&fixture, width),
             catalog::list(designs, Profile::Quick, width),
-            catalog::explain(&designs[0], Profile::Quick, width),
+            catalog::explain(&designs[0], Profile::Quick, width, true),
+            catalog::explain(&designs[0], Profile::Quick, width, false),
         ];
         for text in texts {
             for line in plain(&text).lines() {
@@ -204,7 +276,7 @@ fn no_line_is_wider_than_the_terminal() {
         for fixture in [fixture::mechanisms(4), fixture::doubted(4)] {
             let Fixture { manifest, records, summary } = &fixture;
             let session = Session { manifest, records, summary };
-            let whole = report::terminal(&session, width, None);
+            let whole = report::terminal(&session, width, Letters::Unicode, None);
             let planted = report::selftest_text(&session, width);
             for line in plain(&(whole + &planted)).lines() {
                 assert!(line.chars().count() <= width, "{width}: {line}");
@@ -228,10 +300,12 @@ fn control_characters_do_not_reach_the_terminal() {
 fn the_catalog() {
     let designs = [fixture::create(), fixture::workers(), fixture::null()];
     insta::assert_snapshot!("list", plain(&catalog::list(&designs, Profile::Quick, 80)));
-    insta::assert_snapshot!("explain", plain(&catalog::explain(&designs[0], Profile::Quick, 80)));
+    let explained = |all| plain(&catalog::explain(&designs[0], Profile::Quick, 80, all));
+    insta::assert_snapshot!("explain", explained(true));
+    insta::assert_snapshot!("explain_in_short", explained(false));
     insta::assert_snapshot!("markdown", catalog::markdown(&designs));
     let designs = fixture::mechanisms(0).manifest.designs;
-    let explained = catalog::explain(&designs[0], Profile::Quick, 80);
+    let explained = catalog::explain(&designs[0], Profile::Quick, 80, true);
     insta::assert_snapshot!("explain_mechanisms", plain(&explained));
     insta::assert_snapshot!("markdown_mechanisms", catalog::markdown(&designs[..1]));
 }

@@ -183,7 +183,7 @@ fn imprecise(table: &Table<'_>, findings: &[FindingResult]) -> Vec<String> {
             missed.then(|| {
                 format!(
                     "\"{}\" is less precise than asked: half the interval is {} of {whole}, not {}",
-                    finding.sentence.replace("{}", "…"),
+                    finding.sentence.replace("{}", "N"),
                     described[0],
                     described[1],
                 )
