@@ -32,7 +32,7 @@ mod simulation;
 mod together;
 
 pub use answers::compare::{
-    Answers, Condition, Digest, Direction, Head, Heads, Questions, SideHeads, experiment_names,
+    Answers, Condition, Digest, Direction, Head, Heads, Questions, SideHeads,
 };
 pub use answers::fleet::{FleetMember, FleetSays, fleet, kind as machine_kind};
 pub use answers::load::{

@@ -46,11 +46,19 @@ fn split(text: &str) -> Option<(f64, &str)> {
     Some((number, unit.trim()))
 }
 
-/// A length of time such as `30s` or `1.5 ms`, in nanoseconds; a unit must stand behind it.
+/// A length of time such as `30s`, `1.5 ms` or `2m30s`, in nanoseconds; a unit must stand behind each number.
 pub fn time_ns(text: &str) -> Option<f64> {
-    let (number, unit) = split(text)?;
-    let factor = factor(&TIMES, unit)?;
-    (number >= 0.0).then_some(number * factor)
+    let (number, rest) = split(text)?;
+    let end = rest.find(|c: char| !c.is_alphabetic()).unwrap_or(rest.len());
+    let (unit, below) = rest.split_at(end);
+    let largest = factor(&TIMES, unit)?;
+    let below = below.trim_start();
+    let more = match below {
+        "" => 0.0,
+        // From the largest unit down, as people write it: 30s2m is a mistake.
+        _ => time_ns(below).filter(|ns| *ns < largest)?,
+    };
+    (number >= 0.0).then_some(number * largest + more)
 }
 
 /// A share such as `5%` or `5 %`, as a part of 1.
@@ -122,7 +130,10 @@ mod tests {
         assert_eq!(time_ns("30s"), Some(30e9));
         assert_eq!(time_ns("1.5 ms"), Some(1.5e6));
         assert_eq!(time_ns("1e-3 s"), Some(1e6));
-        for text in ["30", "s", "", "-1s", "1 parsec", "1e"] {
+        assert_eq!((time_ns("2m30s"), time_ns("1 h 1.5 min")), (Some(150e9), Some(3690e9)));
+        for text in
+            ["30", "s", "", "-1s", "1 parsec", "1e", "30s2m", "2m90s", "2m30", "2m-3s", "1m1m"]
+        {
             assert_eq!(time_ns(text), None, "{text}");
         }
         assert_eq!(share("5%"), Some(0.05));

@@ -4,13 +4,22 @@
 
 use crate::cli::advise::AdviseArgs;
 use crate::exit::Exit;
-use crate::{session, ui};
+use crate::plan::Purpose;
+use crate::{lookup, session, ui};
 use analysis::PlanInput;
 use anyhow::{Context, anyhow};
 use model::{Advice, Load, Manifest};
+use std::path::Path;
 
 pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Exit> {
-    let stored = store::open(&args.session)?;
+    let dir = match &args.session {
+        Some(word) => lookup::named(word)?,
+        None => {
+            let of_run = |_: &Path, it: &Manifest| Purpose::of(&it.options) == Purpose::Run;
+            lookup::say("session", lookup::latest(of_run)?)
+        }
+    };
+    let stored = store::open(&dir)?;
     session::say_what_is_odd(&stored);
     let load = load(args, &stored.manifest)?;
     let advice = analysis::plan(&PlanInput {

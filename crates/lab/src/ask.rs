@@ -2,7 +2,7 @@
 
 use crate::cli::ask::AskArgs;
 use crate::exit::Exit;
-use crate::{session, sides, ui};
+use crate::{lookup, session, sides, ui};
 use anyhow::{anyhow, bail};
 use model::{Asked, Design, Quantity};
 use std::path::Path;
@@ -13,7 +13,8 @@ const SESSIONS_MAX: usize = 4096;
 pub(crate) fn ask(args: &AskArgs) -> anyhow::Result<Exit> {
     let text = &args.quantity;
     let mut answers = Vec::new();
-    for path in &args.sessions {
+    let latest = args.sessions.is_empty().then(|| lookup::session(None)).transpose()?;
+    for path in args.sessions.iter().chain(&latest) {
         for folder in sides::folders(path, SESSIONS_MAX, "ask takes")? {
             answers.push(answer(&folder, text)?);
         }

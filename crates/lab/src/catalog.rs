@@ -23,11 +23,22 @@ pub(crate) fn all() -> Vec<Design> {
 /// # Errors
 /// If no design has it; the error lists the known names.
 pub(crate) fn find(designs: &[Design], name: &str) -> anyhow::Result<Design> {
-    if let Some(design) = designs.iter().find(|design| design.id == name) {
-        return Ok(design.clone());
+    let ids: Vec<&str> = designs.iter().map(|design| design.id.as_str()).collect();
+    known("no experiment is named", name, &ids)?;
+    Ok(designs.iter().find(|design| design.id == name).cloned().unwrap_or_default())
+}
+
+/// Checks that a name is among the known ones.
+///
+/// # Errors
+/// If it is not: `what` and the name, the known name that is most like it, and all known names.
+pub(crate) fn known(what: &str, name: &str, known: &[&str]) -> anyhow::Result<()> {
+    if known.contains(&name) {
+        return Ok(());
     }
-    let known: Vec<&str> = designs.iter().map(|design| design.id.as_str()).collect();
-    bail!("no experiment is named {name:?}; there are: {}", known.join(", "))
+    let meant = ask::meant(name, known.iter().copied());
+    let meant = meant.map_or_else(String::new, |meant| format!("did you mean {meant}? "));
+    bail!("{what} {name:?}; {meant}there are: {}", known.join(", "))
 }
 
 /// Returns the present design of a stored session's experiment: that of the catalog, or one made again

@@ -1,3 +1,4 @@
+use crate::quantity;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use model::Profile;
@@ -128,11 +129,18 @@ pub(crate) enum Command {
     /// the names of experiments, or --terminal, it draws the report's charts in the terminal instead
     /// and writes nothing, so the folder may be read-only.
     ///
+    /// It takes the latest session in scruple-sessions/ if no session is named, and says so on standard
+    /// error. In `scruple report create` the only word is an experiment, so it draws the latest one's.
+    ///
     /// Charts are as wide as the terminal. They are drawn in ASCII if the locale (LC_ALL, LC_CTYPE or
     /// LANG) is not UTF-8.
     Report(ReportArgs),
     Ask(ask::AskArgs),
     /// Compare sessions of different machines, kernels or settings
+    ///
+    /// Without names it compares the two latest sessions that ask the same; with one name, that session
+    /// and the latest other one that asks the same. The earlier of the two is the base, and standard
+    /// error says which they are.
     ///
     /// The first is the base. Every effect is another side divided by the base, with its 95 %
     /// confidence interval. A side is a session's folder, or a folder of several sessions of one
@@ -313,8 +321,8 @@ pub(crate) struct MeasureArgs {
     /// Measure exactly this number of blocks of each experiment instead of stopping on precision
     #[arg(short, long, value_name = "BLOCKS", value_parser = clap::value_parser!(u32).range(1..=i64::from(crate::schedule::BLOCKS_MAX)))]
     pub(crate) runs: Option<u32>,
-    /// Measure for this time at most, such as 30s, 10m or 2h
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    /// Measure for this time at most, such as 30s, 1.5m or 2m30s
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration_ms)]
     pub(crate) time_budget: Option<u64>,
     /// Seed the random order; the same seed repeats the same order
     #[arg(long)]
@@ -350,7 +358,7 @@ pub(crate) struct WhyArgs {
     #[arg(long, value_name = "RESOURCE", value_delimiter = ',', conflicts_with = "resume")]
     pub(crate) squeeze: Vec<String>,
     /// Kill a trial after this time, such as 30s [default: 2m]
-    #[arg(long, value_name = "TIME", value_parser = parse_time, conflicts_with = "resume")]
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration_ms, conflicts_with = "resume")]
     pub(crate) time_limit: Option<u64>,
     #[command(flatten)]
     pub(crate) plan: PlanArgs,
@@ -419,8 +427,8 @@ pub(crate) struct ExplainArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// The session's folder
-    pub(crate) session: PathBuf,
+    /// The session: a folder, its name or the beginning of it [default: the latest]
+    pub(crate) session: Option<PathBuf>,
     /// Draw these experiments of the session in the terminal
     #[arg(value_name = "EXPERIMENT", conflicts_with_all = ["output", "json"])]
     pub(crate) experiments: Vec<String>,
@@ -442,9 +450,9 @@ pub(crate) struct ReportArgs {
 pub(crate) struct CompareArgs {
     /// The session, or the folder of sessions, that the sides are compared with
     #[arg(value_name = "BASE")]
-    pub(crate) base: PathBuf,
+    pub(crate) base: Option<PathBuf>,
     /// The sessions, or folders of sessions, to compare with the base
-    #[arg(value_name = "SIDE", required = true)]
+    #[arg(value_name = "SIDE")]
     pub(crate) sides: Vec<PathBuf>,
     /// Compare these experiments only; may be repeated
     #[arg(short, long, value_name = "EXPERIMENT", value_delimiter = ',')]
@@ -480,9 +488,9 @@ pub(crate) enum ExportFormat {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// The session's folder
+    /// The session: a folder, its name or the beginning of it [default: the latest]
     #[arg(value_name = "SESSION")]
-    pub(crate) session: PathBuf,
+    pub(crate) session: Option<PathBuf>,
     /// Write this format [default: by the extension of FILE, else csv]
     #[arg(short, long, value_enum)]
     pub(crate) format: Option<ExportFormat>,
@@ -499,19 +507,6 @@ pub(crate) struct ExportArgs {
     #[arg(long)]
     pub(crate) observations: bool,
 }
-
-/// Parses a length of time, in whole seconds; a number without a unit is one of seconds.
-pub(crate) fn parse_time(text: &str) -> Result<u64, String> {
-    match crate::quantity::time_or_seconds(text).map(|ns| ns / 1e9) {
-        Some(seconds) if seconds.fract() == 0.0 && (1.0..=TIME_MAX_S).contains(&seconds) => {
-            Ok(seconds as u64)
-        }
-        _ => Err("expected whole seconds from 1s to one week, such as 30s, 10m or 2h".into()),
-    }
-}
-
-/// The longest time, in seconds: a week.
-const TIME_MAX_S: f64 = 7.0 * 24.0 * 3600.0;
 
 pub(crate) mod advise;
 pub(crate) mod ask;
@@ -532,41 +527,5 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn times_are_read_with_their_units() {
-        assert_eq!(parse_time("30"), Ok(30));
-        assert_eq!(parse_time("30s"), Ok(30));
-        assert_eq!(parse_time("10m"), Ok(600));
-        assert_eq!(parse_time("2h"), Ok(7200));
-    }
-
-    proptest::proptest! {
-        #![proptest_config(proptest::prelude::ProptestConfig {
-            failure_persistence: None,
-            ..proptest::prelude::ProptestConfig::default()
-        })]
-
-        #[test]
-        fn any_time_is_within_a_week_or_refused_in_words(
-            text in proptest::prop_oneof!["[+-]?[0-9]{0,21}[a-zé.]{0,3}", ".*"],
-        ) {
-            match parse_time(&text) {
-                Ok(seconds) => {
-                    proptest::prop_assert!((1..=7 * 24 * 3600).contains(&seconds));
-                    let digits = text.trim_start().starts_with(|c: char| c.is_ascii_digit());
-                    proptest::prop_assert!(digits, "{text}");
-                }
-                Err(why) => proptest::prop_assert!(!why.is_empty()),
-            }
-        }
-    }
-
-    #[test]
-    fn times_that_mean_nothing_are_refused() {
-        for text in ["", "s", "0", "-1", "1.5s", "1y", "99999999999999999999", "8761h", "3ß"] {
-            assert!(parse_time(text).is_err(), "{text}");
-        }
     }
 }

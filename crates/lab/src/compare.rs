@@ -2,17 +2,17 @@
 
 use crate::cli::CompareArgs;
 use crate::exit::Exit;
-use crate::{destination, session, sides, ui};
+use crate::{catalog, destination, lookup, session, sides, ui};
 use analysis::{Answers, Condition, Questions};
 use anyhow::{Context, bail};
 use model::{Comparison, Design, GateOutcome};
-use std::collections::HashSet;
-use std::path::PathBuf;
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Exit> {
-    let paths = std::iter::once(&args.base).chain(&args.sides);
-    let (sides, folders) = sides::heads(&paths.map(PathBuf::as_path).collect::<Vec<_>>())?;
+    let paths = paths(args)?;
+    let (sides, folders) = sides::heads(&paths.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     // Before a thousand sessions are read.
     let designs = sides.iter().flat_map(|side| &side.heads).flat_map(|head| &head.designs);
     known(&args.experiment, &args.fail_if, &different(designs))?;
@@ -34,6 +34,30 @@ pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Exit> {
         ui::people(&report::comparison_text(&comparison, ui::width(), height))?;
     }
     Ok(exit(&comparison))
+}
+
+/// Returns the sides: those that were named, or two sessions that ask the same, the earlier one first.
+fn paths(args: &CompareArgs) -> anyhow::Result<Vec<PathBuf>> {
+    if !args.sides.is_empty() {
+        return Ok(args.base.iter().chain(&args.sides).cloned().collect());
+    }
+    let (own, (dir, manifest)) = match &args.base {
+        None => (Vec::new(), lookup::latest(|_, _| true)?),
+        Some(base) => {
+            let dir = lookup::named(base)?;
+            let own = sides::folders(&dir, sides::SESSIONS_MAX, "a side has")?;
+            let manifest = store::read_manifest(&own[0])?;
+            (own, (dir, manifest))
+        }
+    };
+    let itself = |dir: &Path| std::fs::canonicalize(dir).ok();
+    let is_own = |other: &Path| own.iter().chain([&dir]).any(|one| itself(one) == itself(other));
+    let other = lookup::latest(|path, it| !is_own(path) && lookup::alike(&manifest, it));
+    let other = other.context("name a SIDE: no other session asks the same")?;
+    let mut both = [(dir, manifest), other];
+    both.sort_by_key(|(_, manifest)| manifest.started_unix_ms);
+    let [before, after] = both;
+    Ok(vec![lookup::say("before:", before), lookup::say("after: ", after)])
 }
 
 /// Writes the page where it was asked for; whether it took standard output.
@@ -62,13 +86,14 @@ fn known(
     conditions: &[Condition],
     designs: &[&Design],
 ) -> anyhow::Result<()> {
+    let ids: BTreeSet<&str> = designs.iter().map(|design| design.id.as_str()).collect();
+    let ids: Vec<&str> = ids.into_iter().collect();
     for name in experiments {
-        if !designs.iter().any(|design| design.id == *name) {
-            let names = analysis::experiment_names(designs);
-            bail!("--experiment: no session has {name:?}; there are: {names}");
-        }
+        catalog::known("--experiment: no session has", name, &ids)?;
     }
     for condition in conditions {
+        let what = format!("--fail-if '{}': no session has an experiment", condition.text);
+        catalog::known(&what, &condition.experiment, &ids)?;
         if let Err(why) = condition.check(designs) {
             bail!("--fail-if '{}': {why}", condition.text);
         }

@@ -3,7 +3,7 @@
 use crate::plan::{Plan, Purpose};
 use crate::progress::Progress;
 use crate::schedule::{self, Course, Next};
-use crate::{catalog, environment, session, ui};
+use crate::{catalog, environment, lookup, session, ui};
 use anyhow::{Context, bail};
 use model::{Design, Inquiry, Manifest, Record, SESSION_FORMAT, Summary};
 use runner::{Event, Halt, Runner, Settings, Work};
@@ -57,13 +57,10 @@ fn name(started_unix_ms: u64, host: &str, purpose: Purpose) -> String {
     if purpose == Purpose::Run { name } else { format!("{name}-{}", purpose.command()) }
 }
 
-/// Where sessions are put if nothing else is said.
-const SESSIONS: &str = "scruple-sessions";
-
 /// Returns the folder that a session would get that begins now.
 pub(crate) fn usual_folder(purpose: Purpose) -> PathBuf {
     let name = name(sys::clock::unix_ms(), &environment::look().host, purpose);
-    PathBuf::from(SESSIONS).join(name)
+    PathBuf::from(lookup::SESSIONS).join(name)
 }
 
 /// Begins a session in a folder of its own.
@@ -72,7 +69,7 @@ pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
     let environment = environment::look();
     let base_first = plan.base_first;
     let name = name(started_unix_ms, &environment.host, plan.purpose);
-    let dir = plan.output.unwrap_or_else(|| PathBuf::from(SESSIONS).join(&name));
+    let dir = plan.output.unwrap_or_else(|| PathBuf::from(lookup::SESSIONS).join(&name));
     // The clock is seed enough where the user gives none; 32 bits are short enough to type again.
     let seed =
         plan.seed.unwrap_or_else(|| (sys::clock::now_ns() ^ started_unix_ms << 20) & 0xffff_ffff);
@@ -318,7 +315,8 @@ impl Session {
     fn budget(&self) -> Option<Duration> {
         let each_ns = self.records.iter().map(|record| record.total_ns);
         let used_ns = each_ns.fold(0, u64::saturating_add);
-        let all = Duration::from_secs(self.manifest.options.time_budget_s?);
+        // What a stored session asks for may be any number.
+        let all = Duration::try_from_secs_f64(self.manifest.options.time_budget_s?).ok()?;
         Some(all.saturating_sub(Duration::from_nanos(used_ns)))
     }
 

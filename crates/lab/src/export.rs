@@ -3,7 +3,7 @@
 use crate::cli::{ExportArgs, ExportFormat};
 use crate::destination::Destination;
 use crate::exit::Exit;
-use crate::{input, session, ui};
+use crate::{catalog, input, lookup, session, ui};
 use anyhow::bail;
 use export::{Choice, LeftOut, Rows, Session};
 
@@ -25,7 +25,11 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Exit> {
     if format == ExportFormat::Parquet && !cfg!(feature = "parquet") {
         bail!("{WITHOUT_PARQUET}");
     }
-    let stored = store::open(&args.session)?;
+    let stored = store::open(&lookup::session(args.session.as_deref())?)?;
+    let ids: Vec<&str> = stored.manifest.designs.iter().map(|it| it.id.as_str()).collect();
+    for name in &args.experiments {
+        catalog::known("no experiment of this session is named", name, &ids)?;
+    }
     let choice =
         Choice { experiments: args.experiments.clone(), responses: args.responses.clone() };
     let session = Session { manifest: &stored.manifest, records: &stored.records };

@@ -5,7 +5,7 @@ use crate::cli::{PlanArgs, VerdictArgs};
 use crate::conduct::{self, Ending, Session};
 use crate::exit::Exit;
 use crate::plan::{Plan, Purpose};
-use crate::{destination, session, ui};
+use crate::{destination, lookup, session, ui};
 use anyhow::{Context, bail};
 use model::{ExperimentSummary, Inquiry, Selftest, Summary, Verdict, Why};
 use std::path::Path;
@@ -36,7 +36,7 @@ pub(crate) fn open(
 ) -> anyhow::Result<Session> {
     conduct::prepare()?;
     match &args.resume {
-        Some(dir) => conduct::resume(dir, purpose),
+        Some(dir) => conduct::resume(&lookup::named(dir)?, purpose),
         None => begin(),
     }
 }

@@ -18,6 +18,7 @@ mod in_order;
 mod input;
 mod inquiry;
 mod load;
+mod lookup;
 mod plan;
 mod programs;
 mod progress;

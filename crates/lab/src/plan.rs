@@ -84,9 +84,9 @@ impl Plan {
             profile,
             experiments: designs.iter().map(|design| design.id.clone()).collect(),
             time_budget_s: match (args.measure.time_budget, args.measure.runs) {
-                (Some(asked), _) => Some(asked),
+                (Some(asked_ms), _) => Some(asked_ms as f64 / 1e3),
                 (None, Some(_)) => None,
-                (None, None) => Some(budget_s),
+                (None, None) => Some(budget_s as f64),
             },
             blocks: args.measure.runs,
             cpus: cpus(args.measure.affinity.as_deref())?,

@@ -23,9 +23,18 @@ pub(crate) fn time(text: &str) -> Result<f64, String> {
     above_zero(units::time_ns(text)).ok_or_else(|| RIGHT.into())
 }
 
-/// Returns a length of time in nanoseconds, of seconds where no unit is given.
-pub(crate) fn time_or_seconds(text: &str) -> Option<f64> {
-    units::time_ns(text).or_else(|| plain(text).map(|seconds| seconds * 1e9))
+/// The longest time that is measured or waited in, in milliseconds: a week.
+const DURATION_MAX_MS: f64 = 7.0 * 24.0 * 3600.0 * 1e3;
+
+/// Returns the length of time in which something is measured or waited for, in milliseconds; a number without
+/// a unit is one of seconds.
+pub(crate) fn duration_ms(text: &str) -> Result<u64, String> {
+    let ns = units::time_ns(text).or_else(|| plain(text).map(|seconds| seconds * 1e9));
+    let is_number = text.trim_start().starts_with(|first: char| first.is_ascii_digit());
+    match ns.filter(|_| is_number).map(|ns| (ns / 1e6).round()) {
+        Some(ms @ 1.0..=DURATION_MAX_MS) => Ok(ms as u64),
+        _ => Err("expected a time from 1ms to one week, such as 30s, 1.5m, 2m30s or 250ms".into()),
+    }
 }
 
 /// Returns an amount of memory, such as `512MiB` or `2GB`, in bytes.
@@ -56,7 +65,7 @@ pub(crate) fn plain(text: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{memory, rate, share, time};
+    use super::{duration_ms, memory, rate, share, time};
     use proptest::prelude::*;
 
     #[test]
@@ -69,6 +78,40 @@ mod tests {
             (share("0.3"), share("30%"), share("0"), share("1")),
             (Ok(0.3), Ok(0.3), Ok(0.0), Ok(1.0))
         );
+    }
+
+    #[test]
+    fn durations_are_of_seconds_unless_they_say_otherwise() {
+        let of = |text| duration_ms(text).ok();
+        assert_eq!((of("30"), of("30s"), of("10m")), (Some(30_000), Some(30_000), Some(600_000)));
+        assert_eq!(
+            (of("2h"), of("3.4s"), of("1.5m")),
+            (Some(7_200_000), Some(3_400), Some(90_000))
+        );
+        assert_eq!((of("250ms"), of("2m30s"), of("7.5")), (Some(250), Some(150_000), Some(7_500)));
+        for text in [
+            "",
+            "s",
+            "0",
+            "0s",
+            "0.2ms",
+            "-1",
+            "-1s",
+            "1y",
+            "99999999999999999999",
+            "8761h",
+            "3ß",
+            "nan",
+            "NaNs",
+            "inf",
+            "infs",
+            "1e300s",
+            "2m90s",
+            "1.2.3s",
+            "30s2m",
+        ] {
+            assert!(duration_ms(text).is_err_and(|why| why.contains("2m30s")), "{text}");
+        }
     }
 
     #[test]
@@ -94,6 +137,14 @@ mod tests {
 
         #[test]
         fn any_text_is_a_sound_number_or_refused(text in prop_oneof!["[0-9.+-]{0,25}[a-zßµ/%]{0,4}", ".*"]) {
+            match duration_ms(&text) {
+                Ok(ms) => {
+                    prop_assert!((1..=7 * 24 * 3_600_000).contains(&ms));
+                    let digits = text.trim_start().starts_with(|c: char| c.is_ascii_digit());
+                    prop_assert!(digits, "{text}");
+                }
+                Err(why) => prop_assert!(!why.is_empty()),
+            }
             for read in [rate, time, memory] {
                 if let Ok(value) = read(&text) {
                     prop_assert!(value.is_finite() && value > 0.0, "{text}: {value}");

@@ -42,7 +42,7 @@ fn session_plan(args: &ScaleArgs) -> anyhow::Result<Plan> {
         work: args.work.as_deref().map(|regex| PrintedWork { regex, from, unit }),
         copies: args.copies,
         cpu_quota: args.cpu_quota,
-        time_limit_ms: args.time_limit.saturating_mul(1000),
+        time_limit_ms: args.time_limit,
     };
     let design = study::scale(&asked).map_err(anyhow::Error::msg)?;
     Plan::new(PURPOSE, vec![design], args.profile, &args.plan, args.profile.budget_s())

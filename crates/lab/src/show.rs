@@ -2,10 +2,11 @@
 
 use crate::cli::{Cli, ExplainArgs, ListArgs, ReportArgs};
 use crate::exit::Exit;
-use crate::{catalog, destination, input, session, ui};
+use crate::{catalog, destination, input, lookup, session, ui};
 use anyhow::{Context, bail};
 use clap::CommandFactory;
 use clap::builder::PossibleValuesParser;
+use model::{Design, Manifest};
 
 pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
     let designs = catalog::designs();
@@ -22,17 +23,24 @@ pub(crate) fn explain(args: &ExplainArgs) -> anyhow::Result<Exit> {
 }
 
 pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
-    let stored = store::open(&args.session)?;
+    let ids = |manifest: &Manifest| manifest.designs.iter().map(|it| it.id.clone()).collect();
+    let (dir, first) = lookup::session_or_part(args.session.as_deref(), ids)?;
+    let experiments: Vec<String> =
+        first.map(String::from).into_iter().chain(args.experiments.clone()).collect();
+    if first.is_some() && (args.output.is_some() || args.json) {
+        bail!("an experiment is drawn in the terminal, which --output and --json do not do");
+    }
+    let stored = store::open(&dir)?;
     session::say_what_is_odd(&stored);
     let summary = session::summarise(&stored.manifest, &stored.records, &stored.manifest.designs);
     let whole =
         report::Session { manifest: &stored.manifest, records: &stored.records, summary: &summary };
-    if args.terminal || args.all || !args.experiments.is_empty() {
-        return draw(&whole, args);
+    if args.terminal || args.all || !experiments.is_empty() {
+        return draw(&whole, &experiments, args.all);
     }
     match &args.output {
         Some(path) => destination::write(path, &report::html_alone(&whole)).context("--output")?,
-        None => session::rewrite(&args.session, &whole)?,
+        None => session::rewrite(&dir, &whole)?,
     }
     if args.output.as_deref().is_some_and(input::is_standard) {
         return Ok(Exit::Done);
@@ -54,32 +62,38 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
             ui::people(&format!("\n{}", report::why_text(&why, ui::width())))?;
         }
         let beside = args.output.is_none();
-        let path = args.output.clone().unwrap_or_else(|| args.session.join(report::REPORT_PAGE));
+        let path = args.output.clone().unwrap_or_else(|| dir.join(report::REPORT_PAGE));
         session::say_where(&path, &summary, beside)?;
     }
     Ok(Exit::Done)
 }
 
 /// Draws experiments of a session, or all of them, and leaves its folder alone.
-fn draw(session: &report::Session<'_>, args: &ReportArgs) -> anyhow::Result<Exit> {
-    let experiments = &args.experiments;
+fn draw(session: &report::Session<'_>, experiments: &[String], all: bool) -> anyhow::Result<Exit> {
     let known: Vec<&str> =
         session.summary.experiments.iter().map(|experiment| experiment.id.as_str()).collect();
-    if let Some(unknown) = experiments.iter().find(|name| !known.contains(&name.as_str())) {
-        bail!("the session has no experiment named {unknown:?}; it has: {}", known.join(", "));
+    for name in experiments {
+        catalog::known("the session has no experiment named", name, &known)?;
     }
-    ui::result(&report::charts(session, experiments, ui::width(), ui::letters(), args.all))?;
+    ui::result(&report::charts(session, experiments, ui::width(), ui::letters(), all))?;
     Ok(Exit::Done)
 }
 
 pub(crate) fn completions(shell: clap_complete::Shell) -> anyhow::Result<Exit> {
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut with_experiments(), "scruple", &mut text);
+    let quantities = quantities();
+    let responses: Vec<&str> =
+        quantities.iter().filter_map(|it| Some(it.split_once('.')?.1)).collect();
+    let mut cli = with_experiments()
+        .mut_subcommand("ask", known("quantity", &quantities))
+        .mut_subcommand("export", known("responses", &responses));
+    clap_complete::generate(shell, &mut cli, "scruple", &mut text);
     let mut text = String::from_utf8_lossy(&text).into_owned();
     if shell == clap_complete::Shell::Fish {
         // clap's script for fish knows no values of positional arguments.
         let all = [names(experiments::CATALOG), names(experiments::PLANTED)].concat();
         for (command, names) in [
+            ("ask", quantities),
             ("run", names(experiments::CATALOG)),
             ("explain", all),
             ("selftest", names(experiments::PLANTED)),
@@ -98,13 +112,27 @@ fn names(catalog: &[kit::Experiment]) -> Vec<&'static str> {
     catalog.iter().map(|known| known.id).collect()
 }
 
+/// Returns every response of the catalog as a quantity, such as `create.whole_ns`, for as long as the process lives.
+fn quantities() -> Vec<&'static str> {
+    let of = |design: &Design| -> Vec<&'static str> {
+        let names = design.responses.iter().map(|it| format!("{}.{}", design.id, it.name));
+        names.map(|name| &*name.leak()).collect()
+    };
+    catalog::designs().iter().flat_map(of).collect()
+}
+
+/// Returns what gives an argument of a command the values that a shell completes.
+fn known(
+    argument: &'static str,
+    names: &[&'static str],
+) -> impl FnOnce(clap::Command) -> clap::Command {
+    let names = PossibleValuesParser::new(names.iter().copied());
+    move |command| command.mut_arg(argument, |it| it.value_parser(names))
+}
+
 /// Returns the command line with the catalogs' names as the values an experiment may have, so that a
 /// shell completes them.
 pub(crate) fn with_experiments() -> clap::Command {
-    let known = |argument: &'static str, names: &[&'static str]| {
-        let names = PossibleValuesParser::new(names.iter().copied());
-        move |command: clap::Command| command.mut_arg(argument, |it| it.value_parser(names))
-    };
     let (catalog, planted) = (names(experiments::CATALOG), names(experiments::PLANTED));
     let all = [&catalog[..], &planted].concat();
     let run = known("experiments", &catalog);

@@ -2,14 +2,14 @@
 
 use crate::in_order::in_order;
 use crate::progress::Count;
-use crate::{session, ui};
+use crate::{lookup, session, ui};
 use analysis::{Digest, Heads, Questions, SideHeads};
 use anyhow::{Context, bail};
 use model::Manifest;
 use std::path::{Path, PathBuf};
 
 /// The most sessions of a side. Of each some hundred kilobytes are held.
-const SESSIONS_MAX: usize = 4096;
+pub(crate) const SESSIONS_MAX: usize = 4096;
 
 /// The most sessions that are named where something about them is odd.
 const NAMED_MAX: usize = 5;
@@ -17,16 +17,17 @@ const NAMED_MAX: usize = 5;
 /// The most bytes of trials that all threads have at once.
 const BYTES_AT_ONCE_MAX: u64 = store::TRIALS_BYTES_MAX;
 
-/// Returns the session that a path is, or those that it holds, by name: at most `most`, the number that `who`
-/// has.
+/// Returns the session that a path is or a word names, or those that it holds, by name: at most `most`, the
+/// number that `who` has.
 pub(crate) fn folders(path: &Path, most: usize, who: &str) -> anyhow::Result<Vec<PathBuf>> {
+    let unreadable =
+        || format!("cannot read {} as a session or a folder of sessions", path.display());
+    let path = &lookup::named(path).with_context(unreadable)?;
     let is_session = |dir: &Path| dir.join(store::MANIFEST_FILE).exists();
     if is_session(path) {
-        return Ok(vec![path.to_path_buf()]);
+        return Ok(vec![path.clone()]);
     }
-    let entries = std::fs::read_dir(path).with_context(|| {
-        format!("cannot read {} as a session or a folder of sessions", path.display())
-    })?;
+    let entries = std::fs::read_dir(path).with_context(unreadable)?;
     let mut found = Vec::new();
     for entry in entries {
         let dir = entry.with_context(|| format!("cannot read {}", path.display()))?.path();

@@ -10,8 +10,8 @@ use study::WhyRequest;
 /// The time to measure in, in seconds.
 const BUDGET_S: u64 = 180;
 
-/// The time after which a trial is killed unless --time-limit says otherwise, in seconds.
-const TIME_LIMIT_S: u64 = 120;
+/// The time after which a trial is killed unless --time-limit says otherwise, in milliseconds.
+const TIME_LIMIT_MS: u64 = 120_000;
 
 /// One of this number of CPUs is kept for co-runners; of fewer, one.
 const KEPT_OF: usize = 4;
@@ -35,7 +35,7 @@ fn session_plan(args: &WhyArgs) -> anyhow::Result<Plan> {
         // nothing but the squeeze differs.
         cpus: sys::affinity::format_list(&cpus[kept..]),
         kept,
-        time_limit_ms: args.time_limit.unwrap_or(TIME_LIMIT_S).saturating_mul(1000),
+        time_limit_ms: args.time_limit.unwrap_or(TIME_LIMIT_MS),
     };
     let design = study::why(&asked).map_err(anyhow::Error::msg)?;
     Plan::new(PURPOSE, vec![design], Profile::Quick, &args.plan, BUDGET_S)

@@ -53,7 +53,8 @@ pub struct FleetPlan {
     /// How much is measured.
     pub profile: Profile,
     /// The time in which to measure, in seconds; none where a number of blocks was asked for alone.
-    pub time_budget_s: Option<u64>,
+    #[serde(serialize_with = "crate::manifest::seconds")]
+    pub time_budget_s: Option<f64>,
     /// A fixed number of blocks.
     pub blocks: Option<u32>,
     /// Where the random order comes from, on every node.

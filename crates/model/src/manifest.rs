@@ -38,7 +38,8 @@ pub struct Options {
     pub experiments: Vec<String>,
     /// The time in which to measure, in seconds; none where a number of blocks was asked for
     /// instead, and no time.
-    pub time_budget_s: Option<u64>,
+    #[serde(serialize_with = "seconds")]
+    pub time_budget_s: Option<f64>,
     /// A fixed number of blocks, instead of stopping on precision.
     pub blocks: Option<u32>,
     /// CPUs the trials may use; empty means all that are allowed.
@@ -54,6 +55,14 @@ pub struct Options {
     /// The file that a study was read from, as an absolute path; none for all else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub study: Option<String>,
+}
+
+/// Writes seconds as an integer where they are whole, as versions did that knew no others.
+pub(crate) fn seconds<S: serde::Serializer>(s: &Option<f64>, out: S) -> Result<S::Ok, S::Error> {
+    match s {
+        Some(s) if s.fract() == 0.0 && s.abs() < 1e15 => out.serialize_some(&(*s as i64)),
+        other => other.serialize(out),
+    }
 }
 
 /// What is asked of a program of the user's.

@@ -261,7 +261,7 @@ pub(crate) fn repeat_command(manifest: &Manifest, experiments: &[String]) -> Str
     words.extend(programs.clone().map(|program| format!("--elf {}", quoted(&program.path))));
     let most = programs.map(|program| program.instructions_max).max();
     let cpus: Vec<_> = options.cpus.iter().map(u32::to_string).collect();
-    let usual_s = options.profile.budget_s();
+    let usual_s = options.profile.budget_s() as f64;
     let budget_s = options.time_budget_s.filter(|s| options.selftest || *s != usual_s);
     let stated = [
         most.map(|most| format!("--instructions {most}")),

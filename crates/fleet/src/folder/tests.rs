@@ -23,7 +23,7 @@ fn fleet(folder: &Path) -> Fleet {
         plan: FleetPlan {
             experiments: vec!["null".into()],
             profile: Profile::Smoke,
-            time_budget_s: Some(60),
+            time_budget_s: Some(60.0),
             blocks: None,
             seed: 7,
             affinity: None,

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("load").required(true).args(["rate", "connections"]))]
 pub(crate) struct AdviseArgs {
-    /// The session that has the measured costs
+    /// The session that has the measured costs [default: the latest of `scruple run`]
     #[arg(value_name = "SESSION")]
-    pub(crate) session: PathBuf,
+    pub(crate) session: Option<PathBuf>,
     /// Plan for this rate of requests, such as 500/s or 90/min
     #[arg(long, value_name = "RATE", value_parser = quantity::rate)]
     pub(crate) rate: Option<f64>,

@@ -12,9 +12,10 @@ use std::path::PathBuf;
 ///
 /// The exit code is 3 if a session has no answer; the output gives the reason.
 #[derive(Debug, Args)]
+#[command(allow_missing_positional = true)]
 pub(crate) struct AskArgs {
-    /// Sessions, or folders of sessions
-    #[arg(value_name = "SESSION", required = true)]
+    /// Sessions, or folders of sessions [default: the latest session]
+    #[arg(value_name = "SESSION")]
     pub(crate) sessions: Vec<PathBuf>,
     /// The quantity, such as 'create.whole_ns[fork] / create.whole_ns[pthread]'
     #[arg(value_name = "QUANTITY", required = true)]

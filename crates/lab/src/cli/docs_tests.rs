@@ -38,6 +38,23 @@ fn a_command_is_summarised_in_60_characters() {
     subcommands(&Cli::command()).for_each(check);
 }
 
+/// clap replaces `{n}` in a help text by a line break; a reader must see it where the text has it.
+#[test]
+fn helps_show_placeholders() {
+    let count = |text: &str| text.matches("{n}").count();
+    fn check(command: &Command, count: fn(&str) -> usize) -> usize {
+        let own = command.get_arguments().filter(|arg| !arg.is_hide_set());
+        let texts = own.filter_map(|arg| arg.get_long_help().or(arg.get_help()));
+        let texts = texts.chain(command.get_long_about().or(command.get_about()));
+        let texts = texts.chain(command.get_after_help());
+        let written: usize = texts.map(|text| count(&text.to_string())).sum();
+        let shown = count(&command.clone().render_long_help().to_string());
+        assert_eq!(shown, written, "{}", command.get_name());
+        written + subcommands(command).map(|below| check(below, count)).sum::<usize>()
+    }
+    assert!(check(&Cli::command(), count) > 0, "no help has a placeholder");
+}
+
 /// Every `scruple …` in a block of a document parses, and its experiments are in the catalog.
 #[test]
 fn docs_show_commands_that_parse() {

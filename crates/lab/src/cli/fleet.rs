@@ -1,6 +1,7 @@
 //! The command line of `scruple fleet`.
 
-use super::{MeasureArgs, PROFILES, parse_time, profile};
+use super::{MeasureArgs, PROFILES, profile};
+use crate::quantity;
 use clap::{ArgGroup, Args, Subcommand};
 use model::Profile;
 use std::path::PathBuf;
@@ -74,7 +75,7 @@ pub(crate) struct FleetRunArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) reservation: Option<String>,
     /// End a job after this time, such as 30m [default: twice the measuring time, plus five minutes]
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration_ms)]
     pub(crate) time: Option<u64>,
     /// Write to this folder, which all nodes share and which is new or empty [default:
     /// scruple-fleets/<time>-<identifier>]
@@ -105,7 +106,7 @@ pub(crate) struct FleetRunArgs {
 #[derive(Debug, Args)]
 pub(crate) struct FleetWaitArgs {
     /// Wait this long for a node that is away, after all others are done
-    #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "10m")]
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration_ms, default_value = "10m")]
     pub(crate) node_wait: u64,
     /// Cancel the jobs at Ctrl-C
     #[arg(long)]

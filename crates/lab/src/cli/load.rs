@@ -9,9 +9,6 @@ use web::load::{CONNECTIONS_MAX, THREADS_MAX, check_header, check_method};
 /// The most workers of a simulated server: the limit of laws::station.
 const SERVER_WORKERS_MAX: u32 = 1_000_000;
 
-/// The longest time, in ms: a week.
-const TIME_MAX_MS: f64 = super::TIME_MAX_S * 1e3;
-
 const EXIT_CODES: &str = "Exit codes: 0 measured, whatever the server answered; 2 usage or \
 environment error, or no request was answered; 3 interrupted (the results so far are shown), no \
 capacity found (--find-knee), or some predictions missing (--predict).";
@@ -40,7 +37,7 @@ pub(crate) struct LoadArgs {
     ///
     /// [default: 10s unless --requests is given; 2s with --find-knee]. If --requests is given also, the
     /// first limit that is reached ends the run.
-    #[arg(short = 'z', long, value_name = "TIME", value_parser = parse_time_ms)]
+    #[arg(short = 'z', long, value_name = "TIME", value_parser = quantity::duration_ms)]
     pub(crate) duration: Option<u64>,
     /// Send N requests
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -53,7 +50,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "INTERVALS", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "poisson")]
     pub(crate) open: Option<Open>,
     /// Give up a request after this time
-    #[arg(long, value_name = "TIME", value_parser = parse_time_ms, default_value = "20s")]
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration_ms, default_value = "20s")]
     pub(crate) timeout: u64,
     /// Send this header, such as 'Accept: text/html'; may be repeated
     #[arg(short = 'H', long = "header", value_name = "HEADER", value_parser = parse_header)]
@@ -93,7 +90,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "RATE", value_parser = parse_rate, requires = "find_knee", default_value = "50")]
     pub(crate) from: f64,
     /// With --find-knee: measure for this time at most [default: 2m]
-    #[arg(long, value_name = "TIME", value_parser = parse_time_ms, requires = "find_knee")]
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration_ms, requires = "find_knee")]
     pub(crate) time_budget: Option<u64>,
     /// Compare the server with a simulated queue of this kind: single, pool:8 (workers), each (a
     /// thread per connection) or event-loop:2 (threads)
@@ -125,14 +122,6 @@ pub(crate) enum Open {
     Poisson,
     /// All the same
     Constant,
-}
-
-/// Parses a length of time, in ms; a number without a unit is one of seconds, as in hey.
-fn parse_time_ms(text: &str) -> Result<u64, String> {
-    match quantity::time_or_seconds(text).map(|ns| (ns / 1e6).round()) {
-        Some(ms @ 1.0..=TIME_MAX_MS) => Ok(ms as u64),
-        _ => Err("expected a time from 1ms to one week, such as 10s or 250ms".into()),
-    }
 }
 
 /// Parses requests per second: a number, or one with its unit.
@@ -188,14 +177,15 @@ fn parse_header(text: &str) -> Result<(String, String), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quantity::duration_ms;
 
     #[test]
     fn times_are_read_as_hey_and_oha_have_them() {
-        let of = |text| parse_time_ms(text).ok();
+        let of = |text| duration_ms(text).ok();
         assert_eq!((of("10s"), of("20"), of("1.5s")), (Some(10_000), Some(20_000), Some(1_500)));
         assert_eq!((of("250ms"), of("2m"), of("1h")), (Some(250), Some(120_000), Some(3_600_000)));
         for text in ["", "s", "0", "0.1ms", "-1s", "1y", "nan", "1e9", "99999h", "3ß"] {
-            assert!(parse_time_ms(text).is_err(), "{text}");
+            assert!(duration_ms(text).is_err(), "{text}");
         }
     }
 
@@ -262,8 +252,8 @@ mod tests {
         fn any_text_is_sound_or_refused_in_words(
             text in proptest::prop_oneof!["[0-9.+-]{0,25}[a-zßµ/]{0,4}", ".*"],
         ) {
-            match parse_time_ms(&text) {
-                Ok(ms) => proptest::prop_assert!((1..=TIME_MAX_MS as u64).contains(&ms)),
+            match duration_ms(&text) {
+                Ok(ms) => proptest::prop_assert!((1..=7 * 24 * 3600 * 1000).contains(&ms)),
                 Err(why) => proptest::prop_assert!(!why.is_empty()),
             }
             if let Ok(rate) = parse_rate(&text) {

@@ -17,12 +17,13 @@ use std::path::PathBuf;
 /// Your SQL may do whatever DuckDB can, such as write files. Text from sessions never becomes SQL.
 /// docs/query.md has example queries.
 #[derive(Debug, Args)]
-#[command(override_usage = "scruple query [OPTIONS] <DIR>... <SQL>\n       \
-    scruple query [OPTIONS] --file <FILE> <DIR>...\n       \
+#[command(override_usage = "scruple query [OPTIONS] [DIR]... <SQL>\n       \
+    scruple query [OPTIONS] --file <FILE> [DIR]...\n       \
     scruple query --schema [DIR]...")]
 pub(crate) struct QueryArgs {
-    /// Sessions or folders of sessions, then the SQL as the last word (`-`: from standard input)
-    #[arg(value_name = "DIR", required_unless_present = "schema")]
+    /// Sessions or folders of sessions [default: the latest session], then the SQL as the last word (`-`:
+    /// from standard input)
+    #[arg(value_name = "DIR", required_unless_present_any = ["schema", "file"])]
     pub(crate) words: Vec<OsString>,
     /// Read the SQL from this file (`-`: standard input); every other word is a folder
     #[arg(long, value_name = "FILE", conflicts_with = "schema")]

@@ -1,6 +1,7 @@
 //! The command line of `scruple scale`.
 
-use super::{PROFILES, PlanArgs, parse_time, profile};
+use super::{PROFILES, PlanArgs, profile};
+use crate::quantity;
 use clap::Args;
 use model::Profile;
 use std::path::PathBuf;
@@ -17,8 +18,8 @@ pub(crate) struct Levels(pub(crate) Vec<u64>);
 
 #[derive(Debug, Args)]
 pub(crate) struct ScaleArgs {
-    /// The command; {n} in it is the number of workers
-    #[arg(value_name = "CMD", last = true, required_unless_present_any = ["fit", "resume"], conflicts_with = "resume")]
+    // Every other spelling of {n} in a help text is a line break for clap.
+    #[arg(help = "The command; {\u{1b}[1mn\u{1b}[0m} in it is the number of workers", value_name = "CMD", last = true, required_unless_present_any = ["fit", "resume"], conflicts_with = "resume")]
     pub(crate) command: Vec<String>,
     /// Measure these numbers of workers: a range, a list, or both, such as 1..8 or 1,2,4..8
     ///
@@ -49,7 +50,7 @@ pub(crate) struct ScaleArgs {
     #[arg(long, value_name = "CPUS", value_parser = parse_cpus, conflicts_with = "resume")]
     pub(crate) cpu_quota: Option<f64>,
     /// End a trial after this time, such as 30s or 10m
-    #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "5m")]
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration_ms, default_value = "5m")]
     pub(crate) time_limit: u64,
     /// Analyse this CSV file instead of measuring; `-` is standard input
     ///

@@ -75,7 +75,7 @@ fn plan(args: &FleetRunArgs, seed: u64) -> anyhow::Result<FleetPlan> {
     let mut plan = FleetPlan {
         experiments: args.experiments.clone(),
         profile: args.profile,
-        time_budget_s: measure.time_budget,
+        time_budget_s: measure.time_budget.map(|ms| ms as f64 / 1e3),
         blocks: measure.runs,
         seed,
         affinity: measure.affinity.clone(),
@@ -95,7 +95,7 @@ fn plan(args: &FleetRunArgs, seed: u64) -> anyhow::Result<FleetPlan> {
 pub(super) fn session_plan(plan: &FleetPlan, output: Option<PathBuf>) -> anyhow::Result<Plan> {
     let measure = MeasureArgs {
         runs: plan.blocks,
-        time_budget: plan.time_budget_s,
+        time_budget: plan.time_budget_s.map(|seconds| (seconds * 1e3).round() as u64),
         seed: Some(plan.seed),
         affinity: plan.affinity.clone(),
         no_shield: !plan.shield,
@@ -116,13 +116,14 @@ fn request(args: &FleetRunArgs, plan: &FleetPlan) -> anyhow::Result<FleetRequest
         time_limit_s: 0,
     };
     names::request("--", &request)?;
-    let estimate = plan.time_budget_s.map(|seconds| 2 * seconds + GRACE_S);
-    let Some(time_limit_s) = args.time.or(estimate) else {
+    let budget_s = plan.time_budget_s.map(|seconds| seconds.ceil() as u64);
+    let estimate = budget_s.map(|seconds| 2 * seconds + GRACE_S);
+    let Some(time_limit_s) = args.time.map(|ms| ms.div_ceil(1000)).or(estimate) else {
         bail!(
             "--runs alone says nothing of the time that a job may take: --time 1h, or --time-budget"
         );
     };
-    if let Some(budget) = plan.time_budget_s.filter(|budget| *budget > time_limit_s) {
+    if let Some(budget) = budget_s.filter(|budget| *budget > time_limit_s) {
         bail!(
             "--time {time_limit_s}s ends the jobs before the {budget} s are up in which they measure"
         );

@@ -28,7 +28,7 @@ pub(super) fn watch(folder: &mut Folder, args: &FleetWaitArgs, json: bool) -> an
     let nodes = folder.fleet.nodes.len();
     let watch = Watch {
         folder: &mut *folder,
-        node_wait: Duration::from_secs(args.node_wait),
+        node_wait: Duration::from_millis(args.node_wait),
         line: Line::new(Some(nodes as u64), "{wide_bar:.cyan/dim} {pos}/{len}\n{msg}"),
         shown: vec![String::new(); nodes],
         last: Vec::new(),

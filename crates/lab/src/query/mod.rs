@@ -12,7 +12,7 @@ use crate::cli::query::{AnswerFormat, QueryArgs};
 use crate::destination::{self, Destination};
 use crate::exit::Exit;
 use crate::scratch::Scratch;
-use crate::{input, sides, ui};
+use crate::{input, lookup, sides, ui};
 use anyhow::{Context, bail};
 use engine::{Answer, Engine};
 use std::collections::{BTreeMap, HashSet};
@@ -32,7 +32,10 @@ pub(crate) fn query(args: &QueryArgs) -> anyhow::Result<Exit> {
         return schema(&args.words);
     }
     let (folders, question) = words(args)?;
-    let sessions = sessions(folders)?;
+    let sessions = match folders {
+        [] => vec![lookup::session(None).context("no session to ask")?],
+        named => sessions(named)?,
+    };
     let engine = Engine::find(args.duckdb.as_deref())?;
     sys::interrupt::install()?;
     let scratch = scratch(args.keep.as_deref())?;
@@ -89,9 +92,6 @@ fn words(args: &QueryArgs) -> anyhow::Result<(&[OsString], String)> {
             "{} is a folder; the question comes last: SQL, or - for standard input (or --file FILE)",
             path.display()
         );
-    }
-    if args.file.is_none() && folders.is_empty() {
-        bail!("no session to ask: name a session or a folder of sessions before the question");
     }
     let (from, text) = if args.file.is_some() || input::is_standard(path) {
         (input::name(path), input::text(path, QUESTION_BYTES_MAX)?)

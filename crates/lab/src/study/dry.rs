@@ -134,7 +134,7 @@ fn how_many(plan: &Plan, trials: usize) -> String {
         (Some(_), None) => "and no more".to_string(),
         (_, Some(budget_s)) => format!(
             "then more where intervals are wide, until {} have passed or they are narrow enough",
-            duration_s(budget_s)
+            duration_s(budget_s.ceil() as u64)
         ),
         (None, None) => "then more where intervals are wide".into(),
     };

@@ -5,7 +5,7 @@ mod dry;
 use crate::cli::StudyArgs;
 use crate::exit::Exit;
 use crate::plan::{Plan, Purpose};
-use crate::{conduct, destination, input, inquiry, plan, ui};
+use crate::{conduct, destination, input, inquiry, lookup, plan, ui};
 use anyhow::{Context, bail};
 use model::{Design, Inquiry, Manifest, Profile};
 use std::path::{Path, PathBuf};
@@ -55,6 +55,7 @@ fn plan(args: &StudyArgs, designs: Vec<Design>, file: Option<String>) -> anyhow:
 /// Returns what is to be measured, and the file that says so, as an absolute path.
 fn designs(args: &StudyArgs) -> anyhow::Result<(Vec<Design>, Option<String>)> {
     if let Some(dir) = &args.from {
+        let dir = &lookup::named(dir)?;
         let manifest = store::open(dir)?.manifest;
         if Purpose::of(&manifest.options) != PURPOSE {
             let command = Purpose::of(&manifest.options).command();

@@ -125,7 +125,8 @@ fn doctor_completions_and_manual_answer() {
     );
     for shell in ["bash", "zsh", "fish"] {
         let output = scruple().args(["completions", shell]).output().unwrap();
-        assert!(String::from_utf8_lossy(&output.stdout).contains("create"), "{shell}");
+        let script = String::from_utf8_lossy(&output.stdout);
+        assert!(script.contains("create") && script.contains("create.whole_ns"), "{shell}");
     }
     let output = scruple().arg("man").output().unwrap();
     assert!(String::from_utf8_lossy(&output.stdout).starts_with(".ie"), "{}", said(&output));

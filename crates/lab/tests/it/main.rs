@@ -15,6 +15,7 @@ mod drill;
 mod export;
 mod face;
 mod fleet;
+mod habits;
 mod hdr_log;
 mod killed;
 mod load;

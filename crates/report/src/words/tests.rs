@@ -18,7 +18,7 @@ fn a_session_is_repeated_with_what_was_asked_for() {
         profile: Profile::Standard,
         blocks: Some(12),
         cpus: vec![0, 3],
-        time_budget_s: Some(60),
+        time_budget_s: Some(60.0),
         ..Options::default()
     };
     assert_eq!(
@@ -28,7 +28,7 @@ fn a_session_is_repeated_with_what_was_asked_for() {
     );
     // The time that a self-test takes by itself is that of no profile.
     manifest.options.selftest = true;
-    manifest.options.time_budget_s = Some(manifest.options.profile.budget_s());
+    manifest.options.time_budget_s = Some(manifest.options.profile.budget_s() as f64);
     assert_eq!(
         repeat_command(&manifest, &["planted_delay".into()]),
         "scruple selftest planted_delay --seed 42 --profile standard --runs 12 --affinity 0,3 \

@@ -178,7 +178,7 @@ impl Condition {
 }
 
 /// Returns the names of all experiments, each once, with commas between them.
-pub fn experiment_names(designs: &[&Design]) -> String {
+fn experiment_names(designs: &[&Design]) -> String {
     let names: BTreeSet<&str> = designs.iter().map(|design| design.id.as_str()).collect();
     names.into_iter().collect::<Vec<_>>().join(", ")
 }

@@ -29,7 +29,7 @@ mod reading;
 mod tests;
 
 pub use asked::Questions;
-pub use condition::{Condition, Direction, experiment_names};
+pub use condition::{Condition, Direction};
 #[cfg(test)]
 pub(crate) use contrast::{Arm, Contrast};
 pub use gathered::{Answers, Digest};

@@ -53,7 +53,7 @@ fn result() -> FleetResult {
         plan: FleetPlan {
             experiments: vec!["create".into(), "null".into()],
             profile: Profile::Quick,
-            time_budget_s: Some(165),
+            time_budget_s: Some(165.0),
             blocks: None,
             seed: 7,
             affinity: None,
