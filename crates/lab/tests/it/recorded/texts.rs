@@ -38,8 +38,15 @@ fn recorded_texts_can_be_renewed_from_the_catalog() {
         assert_eq!(renewed.check(), Ok(()), "{name}");
         let content = serde_json::to_string_pretty(&renewed).unwrap() + "\n";
         let path = folder(name).join("manifest.json");
+        let written = std::fs::read_to_string(&path).unwrap();
         if std::env::var_os("SCRUPLE_UPDATE").is_some() {
             std::fs::write(&path, &content).unwrap();
+        } else {
+            assert!(
+                written == content,
+                "recorded/{name} is worded as it was: \
+                 SCRUPLE_UPDATE=1 cargo test -p lab --test it recorded::texts"
+            );
         }
     }
 }
