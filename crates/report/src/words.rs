@@ -11,7 +11,7 @@ use wording::{command_line, counted, quoted, short};
 mod tests;
 
 /// The most characters of a treatment's name in a table or chart.
-pub(crate) const LABEL_CHARACTERS_MAX: usize = 120;
+pub(crate) const LABEL_CHARACTERS_MAX: usize = 300;
 
 /// The most characters of a cell in a sentence: a bound for names from outside, beyond any of the catalog.
 const CELL_CHARACTERS_MAX: usize = 600;

@@ -58,7 +58,7 @@ pub(crate) const STYLES: usize = 8;
 pub(crate) const DOTS_MAX: usize = 60;
 
 /// Dots drawn on one page at most, so that it stays light.
-const DOTS_ON_PAGE: usize = 4_000;
+const DOTS_ON_PAGE: usize = 2_000;
 
 /// Dots drawn per treatment at least, however many treatments there are.
 const DOTS_MIN: usize = 2;

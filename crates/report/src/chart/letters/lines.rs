@@ -5,7 +5,7 @@ use super::axis::Axis;
 use super::strip::{Strip, colour, mark};
 use super::{Sheet, note};
 use crate::chart::{Cell, LevelAxis, Line, Panel, Scale, Zero, scale_of};
-use crate::text::{BOLD, DIM, columns, cut, padded, paint};
+use crate::text::{BOLD, DIM, columns, cut, padded, paint, wrapped};
 use crate::words;
 use model::Unit;
 use wording::capital;
@@ -89,8 +89,8 @@ fn draw_panel(
         canvas[size.height - 1 - limit] = Strip::filled(cells, LIMIT, DIM);
     }
     draw_lines(&panel.lines, &across, &y, &mut canvas);
-    let title = title(panel, &y.ticks.unit, size);
-    let mut lines = vec![paint(BOLD, &title)];
+    let title = wrapped(&title(panel, &y.ticks.unit, size), size.width);
+    let mut lines: Vec<String> = title.iter().map(|line| paint(BOLD, line)).collect();
     for (index, strip) in canvas.iter().enumerate() {
         let value = size.height - 1 - index;
         let tick = y.ticks.at.iter().position(|(at, _)| y.cell(*at) == value);
@@ -110,19 +110,19 @@ fn draw_panel(
     lines.push(format!("{indent} {}", names.painted()));
     let log = if across.scale.is_log() { ", log scale" } else { "" };
     let unit = if axis.unit.is_empty() { String::new() } else { format!(", {}", axis.unit) };
-    let title = cut(&format!("{}{unit}{log}", axis.name), size.width - before - 2);
-    lines.push(format!("{indent} {}", paint(DIM, &title)));
+    let name = wrapped(&format!("{}{unit}{log}", axis.name), size.width - before - 2);
+    lines.extend(name.iter().map(|line| format!("{indent} {}", paint(DIM, line))));
     lines.extend(
         panel
             .lines
             .iter()
-            .map(|line| key(line, &axis.levels, &panel.response.unit, size.width, sheet)),
+            .flat_map(|line| key(line, &axis.levels, &panel.response.unit, size.width, sheet)),
     );
-    lines.extend(panel.limits.iter().filter(|limit| y.row(limit.value).is_some()).map(|limit| {
-        let value = value_in(limit.value, terms);
-        let text = cut(&format!("{LIMIT} {value}: {}", limit.label), size.width);
-        paint(DIM, &sheet.letters.of(&text))
-    }));
+    for limit in panel.limits.iter().filter(|limit| y.row(limit.value).is_some()) {
+        let text = format!("{LIMIT} {}: {}", value_in(limit.value, terms), limit.label);
+        let text = wrapped(&sheet.letters.of(&text), size.width);
+        lines.extend(text.iter().map(|line| paint(DIM, line)));
+    }
     lines
 }
 
@@ -135,8 +135,7 @@ fn title(panel: &Panel<'_>, unit: &str, size: Size) -> String {
         heading => heading.to_string(),
     };
     let comma = if name.is_empty() || unit.is_empty() { "" } else { ", " };
-    let room = size.width.saturating_sub(columns(unit) + comma.len());
-    format!("{}{comma}{unit}", cut(&capital(&name), room))
+    format!("{}{comma}{unit}", capital(&name))
 }
 
 /// Draws lines: what connects their estimates, then all intervals, then all marks, so that nothing hides
@@ -186,8 +185,15 @@ fn draw_lines(lines: &[Line], across: &Axis, y: &Axis, canvas: &mut [Strip]) {
     }
 }
 
-/// Returns a line's mark and name with its first and its last number; their intervals where there is room.
-fn key(line: &Line, levels: &[(f64, String)], unit: &Unit, width: usize, sheet: Sheet) -> String {
+/// Returns a line's mark and name with its first and its last number; their intervals where there is room,
+/// and below the name where there is none beside it.
+fn key(
+    line: &Line,
+    levels: &[(f64, String)],
+    unit: &Unit,
+    width: usize,
+    sheet: Sheet,
+) -> Vec<String> {
     let ends = [line.points.first(), line.points.last().filter(|_| line.points.len() > 1)];
     let numbers = |whole: bool| {
         let numbers = ends.iter().flatten().filter_map(|(x, cell)| {
@@ -198,14 +204,15 @@ fn key(line: &Line, levels: &[(f64, String)], unit: &Unit, width: usize, sheet: 
         });
         numbers.collect::<Vec<_>>().join("  ")
     };
-    let mut name = sheet.letters.of(&line.name);
+    let name = sheet.letters.of(&line.name);
     let gap = if name.is_empty() { "" } else { "  " };
-    let room = |name: &str| width.saturating_sub(columns(name) + gap.len() + 2);
-    let fitting = [numbers(true), numbers(false)].into_iter().find(|it| columns(it) <= room(&name));
-    let numbers = fitting.unwrap_or_else(|| {
-        name = cut(&name, (width / 2).saturating_sub(4));
-        cut(&numbers(false), room(&name))
-    });
+    let room = width.saturating_sub(columns(&name) + gap.len() + 2);
+    let fitting = [numbers(true), numbers(false)].into_iter().find(|it| columns(it) <= room);
     let sign = paint(colour(line.style).bold(), &mark(line.style).to_string());
-    format!("{sign} {name}{gap}{numbers}")
+    if let Some(numbers) = fitting {
+        return vec![format!("{sign} {name}{gap}{numbers}")];
+    }
+    let below = wrapped(&name, width - 2).into_iter().chain(wrapped(&numbers(false), width - 2));
+    let lead = |index| if index == 0 { sign.as_str() } else { " " };
+    below.enumerate().map(|(index, text)| format!("{} {text}", lead(index))).collect()
 }

@@ -32,8 +32,8 @@ pub(super) fn panels(panels: &[Panel<'_>], sheet: Sheet) -> Vec<String> {
     let mut lines = Vec::new();
     for panel in panels {
         if !panel.heading.is_empty() {
-            let heading = cut(&capital(&panel.heading), sheet.width.saturating_sub(2));
-            lines.push(format!("  {}", paint(BOLD, &heading)));
+            let heading = wrapped(&capital(&panel.heading), sheet.width.saturating_sub(2));
+            lines.extend(heading.iter().map(|line| format!("  {}", paint(BOLD, line))));
         }
         let scale = scale_of(panels, panel, panel.zero_of_rows());
         let terms = Terms::In(&panel.response.unit);

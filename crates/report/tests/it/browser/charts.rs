@@ -118,7 +118,7 @@ fn distributions_rise_from_none_to_all(looked: &Looked, fixture: &Fixture) {
             }
         }
     }
-    let row = list(&figures[0]["rows"]).iter().find(|row| row[0] == "fork").unwrap();
+    let row = list(&figures[0]["rows"]).iter().find(|row| row[0] == "process (fork)").unwrap();
     let mut largest = 0;
     let mut observations = 0;
     for record in fixture.records.iter().filter(|record| record.experiment == "create") {

@@ -79,7 +79,7 @@ fn a_figure_is_downloaded_in_three_forms() {
     };
     let svg = String::from_utf8(saved("svg")).unwrap();
     assert!(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 "), "{svg}");
-    assert!(svg.contains("pthread fresh stack") && svg.ends_with("</svg>"));
+    assert!(svg.contains("process (fork)") && svg.ends_with("</svg>"));
     let width = |text: &str| text.split(" width=\"").nth(1)?.split('"').next()?.parse().ok();
     let width: u32 = width(&svg).unwrap();
     let png = saved("png");
@@ -91,13 +91,13 @@ fn a_figure_is_downloaded_in_three_forms() {
     let csv = saved("csv");
     let mut rows = csv::Reader::from_reader(&csv[..]);
     let heads: Vec<String> = rows.headers().unwrap().iter().map(String::from).collect();
-    let label = "time to create and to await";
+    let label = "time to create and to wait for the end";
     let expected = ["treatment", label, &format!("{label} unit"), "95 % interval low"];
     assert_eq!(heads[..4], expected);
     let rows: Vec<csv::StringRecord> = rows.records().map(Result::unwrap).collect();
     let drawn = "document.querySelectorAll('#experiment-create-chart-1 .behind tbody tr').length";
     assert_eq!(rows.len() as f64, looked.number(drawn));
-    let fork = rows.iter().find(|row| &row[0] == "fork").unwrap();
+    let fork = rows.iter().find(|row| &row[0] == "process (fork)").unwrap();
     assert!(fork[1].parse::<f64>().unwrap() > 0.0 && &fork[2] == "µs", "{fork:?}");
     // The browser lists the picture that it draws on its canvas as a request, of a `data:` address.
     assert_eq!(looked.complaints(), Vec::<Value>::new());
