@@ -58,14 +58,19 @@ pub(crate) const STYLES: usize = 8;
 pub(crate) const DOTS_MAX: usize = 60;
 
 /// Dots drawn on one page at most, so that it stays light.
-const DOTS_ON_PAGE: usize = 2_000;
+const DOTS_ON_PAGE: usize = 4_000;
+
+/// Treatments on a page, beyond which it bears fewer dots.
+const CELLS_MANY: usize = 400;
 
 /// Dots drawn per treatment at least, however many treatments there are.
 const DOTS_MIN: usize = 2;
 
 /// How many dots each treatment of a page may have, given how many there are.
 pub(crate) fn dots_per_cell(cells: usize) -> usize {
-    (DOTS_ON_PAGE / cells.max(1)).clamp(DOTS_MIN, DOTS_MAX)
+    // Beside many treatments the tables are large, too.
+    let most = if cells > CELLS_MANY { DOTS_ON_PAGE / 2 } else { DOTS_ON_PAGE };
+    (most / cells.max(1)).clamp(DOTS_MIN, DOTS_MAX)
 }
 
 /// The marks of all styles.
