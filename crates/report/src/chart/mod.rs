@@ -68,7 +68,7 @@ const DOTS_MIN: usize = 2;
 
 /// How many dots each treatment of a page may have, given how many there are.
 pub(crate) fn dots_per_cell(cells: usize) -> usize {
-    // Beside many treatments the tables are large, too.
+    // With many treatments the tables take the room.
     let most = if cells > CELLS_MANY { DOTS_ON_PAGE / 2 } else { DOTS_ON_PAGE };
     (most / cells.max(1)).clamp(DOTS_MIN, DOTS_MAX)
 }
