@@ -130,7 +130,7 @@ fn fold(fold: &Fold<'_>) -> Markup {
 /// Returns claims as a table with a row for each.
 fn claims(claims: &[Claim]) -> Markup {
     html! {
-        div.scroll {
+        div.scroll tabindex="0" {
             table.claims {
                 thead {
                     tr {
@@ -152,8 +152,10 @@ fn key_claims(claims: &[Claim]) -> Markup {
                 li.(words::verdict(claim.verdict)) {
                     span.verdict aria-hidden="true" { (words::mark(claim.verdict)) }
                     span {
-                        (short(brief(&claim.text), 600)) " "
-                        span.verdict { (words::verdict(claim.verdict)) ":" } " " (inline(&claim.number))
+                        (short(&brief(&claim.text), 600)) " "
+                        @let verdict = wording::capital(words::verdict(claim.verdict));
+                        @if claim.number.0.is_empty() { span.verdict { (verdict) "." } }
+                        @else { span.verdict { (verdict) ":" } " " (inline(&claim.number)) }
                     }
                 }
             }
@@ -162,9 +164,9 @@ fn key_claims(claims: &[Claim]) -> Markup {
 }
 
 /// Returns a claim without what it adds in brackets at its end.
-fn brief(claim: &str) -> &str {
+fn brief(claim: &str) -> String {
     let end = claim.strip_suffix(").").and_then(|rest| rest.rfind(" ("));
-    end.map_or(claim.trim_end_matches('.'), |end| &claim[..end])
+    end.map_or(claim.into(), |end| format!("{}.", &claim[..end]))
 }
 
 fn claim(claim: &Claim) -> Markup {
@@ -192,9 +194,9 @@ fn claim(claim: &Claim) -> Markup {
 
 fn scrolled(table: &Table) -> Markup {
     let about = (!table.about.is_empty()).then(|| short(&table.about, 200));
-    let [tabindex, role] = ["0", "region"].map(|value| about.as_ref().map(|_| value));
+    let role = about.as_ref().map(|_| "group");
     html! {
-        div.scroll tabindex=[tabindex] role=[role] aria-label=[about] { (self::table(table)) }
+        div.scroll tabindex="0" role=[role] aria-label=[about] { (self::table(table)) }
     }
 }
 

@@ -88,7 +88,10 @@ fn method(session: &Session<'_>, chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     let id = std::slice::from_ref(&chapter.summary.id);
     let again = Text::quiet("Repeat this experiment: ")
         .then(Text::code(words::repeat_command(session.manifest, id)));
+    let part = short(&chapter.design.chapter, 80);
+    let part = (!part.is_empty()).then(|| Block::small(format!("Chapter of the catalog: {part}.")));
     let mut blocks = catalog::method(chapter.design);
+    blocks.extend(part);
     blocks.push(Block::paragraph(Role::Command, again));
     blocks
 }

@@ -99,11 +99,8 @@ pub(crate) fn answer(chapter: &Chapter<'_>) -> Text {
 /// Returns an experiment's question, as its heading.
 pub(crate) fn heading(chapter: &Chapter<'_>) -> Block<'static> {
     let summary = chapter.summary;
-    let part = short(&chapter.design.chapter, 80);
-    let text = Text::from(capital(&short(&summary.question, 400)))
-        .then(Text::quiet(format!("  {}", short(&summary.id, 80))));
-    let part = html! { @if !part.is_empty() { span.quiet { " · " (part) } } };
-    Block::heading(2, text.then(Text::on_page(part)))
+    let question = Text::from(capital(&short(&summary.question, 400)));
+    Block::heading(2, question.then(Text::quiet(format!("  {}", short(&summary.id, 80)))))
 }
 
 /// Returns what a session is about; the machine's name follows.

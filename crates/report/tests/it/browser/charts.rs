@@ -29,6 +29,7 @@ fn the_charts_of_the_recorded_session_are_true_to_it() {
         looked.assert_no_overflow(width);
     }
     it_prints_to_few_sheets(&looked);
+    it_is_read_at_a_glance(&looked);
     looked.assert_quiet();
 }
 
@@ -47,6 +48,35 @@ fn it_prints_to_few_sheets(looked: &Looked) {
     assert!((5..=30).contains(&sheets), "{sheets} sheets");
     // What was unfolded for the paper is folded again.
     assert_eq!(looked.number(folded), before);
+}
+
+/// With its folds closed the whole page has twelve screens and 6000 words, and the first figure stands in the
+/// first of them. In a narrow window the contents' bar lies beside no text, and a link into a fold opens it.
+fn it_is_read_at_a_glance(looked: &Looked) {
+    looked.fold();
+    looked.width(1280);
+    let screens = looked.number("document.documentElement.scrollHeight / 900");
+    assert!(screens <= 12.0, "{screens} screens");
+    let words = looked.number("document.body.innerText.split(/\\s+/).length");
+    assert!(words <= 6000.0, "{words} words");
+    let first = looked.number(
+        "Math.min(...Array.from(document.querySelectorAll('svg'), (svg) => svg.getBoundingClientRect())\
+         .filter((box) => box.width > 150 && box.height > 60).map((box) => box.top + scrollY))",
+    );
+    assert!(first < 900.0, "the first figure is at {first} px");
+    looked.width(390);
+    // What stays while the text is scrolled takes the whole width, or else would lie upon a part of it.
+    let upon = looked.ask(
+        "Array.from(document.body.querySelectorAll('*')).filter((one) => {\
+           const box = one.getBoundingClientRect();\
+           return ['fixed', 'sticky'].includes(getComputedStyle(one).position) && box.height > 0 &&\
+             !one.closest('table') && box.width < document.documentElement.clientWidth; }).map((one) => one.outerHTML)",
+    );
+    assert_eq!(list(&upon).len(), 0, "{upon}");
+    looked.width(1280);
+    looked.ask("(location.hash = 'experiment-create-chart-2', 0)");
+    looked.tab.wait_for("details[open] #experiment-create-chart-2");
+    looked.fold();
 }
 
 fn list(value: &Value) -> &Vec<Value> {

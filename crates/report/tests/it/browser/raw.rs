@@ -455,6 +455,15 @@ fn headings_go_down_by_one_and_names_are_there() {
         .filter((one) => !(one.getAttribute('aria-label') || one.textContent).trim())\
         .map((one) => one.outerHTML.slice(0, 120))";
     assert_eq!(looked.ask(nameless), json!([]));
+    // What has a name must have a role, landmarks are told apart, and what scrolls is reached by keys (axe).
+    let wrong = "Array.from(document.querySelectorAll('*')).filter((one) => {\
+        const named = one.getAttribute('aria-label');\
+        const mute = named && !one.getAttribute('role') && ['SPAN', 'DIV', 'P'].includes(one.tagName);\
+        const twin = one.getAttribute('role') === 'region' &&\
+          document.querySelectorAll(`[role=region][aria-label=\"${CSS.escape(named)}\"]`).length > 1;\
+        return mute || twin || (one.matches('.scroll') && !one.matches('[tabindex]')); })\
+      .map((one) => one.outerHTML.slice(0, 120))";
+    assert_eq!(looked.ask(wrong), json!([]));
 }
 
 #[test]
