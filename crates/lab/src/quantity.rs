@@ -33,7 +33,7 @@ pub(crate) fn duration_ms(text: &str) -> Result<u64, String> {
     let is_number = text.trim_start().starts_with(|first: char| first.is_ascii_digit());
     match ns.filter(|_| is_number).map(|ns| (ns / 1e6).round()) {
         Some(ms @ 1.0..=DURATION_MAX_MS) => Ok(ms as u64),
-        _ => Err("expected a time from 1ms to one week, such as 30s, 1.5m, 2m30s or 250ms".into()),
+        _ => Err("expected a time from 1ms to one week, such as 10s, 1.5m, 2m30s or 250ms".into()),
     }
 }
 
