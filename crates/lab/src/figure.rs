@@ -4,15 +4,12 @@ use crate::ask::marked;
 use crate::cli::figure::{FigureArgs, ThemeName, Width};
 use crate::destination::Destination;
 use crate::exit::Exit;
-use crate::{input, session, ui};
+use crate::{input, lookup, session, ui};
 use anyhow::{Context, bail};
 use model::{Design, Manifest};
 use report::{Saved, Sheet, Theme};
 use std::path::{Path, PathBuf};
 use store::Stored;
-
-/// Where sessions are put if nothing else is said.
-const SESSIONS: &str = "scruple-sessions";
 
 /// Figures that an error names.
 const NAMED_MAX: usize = 6;
@@ -72,23 +69,15 @@ fn form(path: &Path) -> anyhow::Result<Form> {
     })
 }
 
-/// Returns the folder of the session, and the figure that was named. One word is a session if there is one of
-/// that name.
+/// Returns the folder of the session, and the figure that was named. One word is a session if it is the path of
+/// something that exists, or may be one.
 fn session_and_figure(words: &[String]) -> anyhow::Result<(PathBuf, Option<&str>)> {
-    let is_session = |word: &str| Path::new(word).join(store::MANIFEST_FILE).exists();
-    Ok(match words {
-        [session, figure] => (session.into(), Some(figure)),
-        [word] if is_session(word) || word.contains('/') => (word.into(), None),
-        words => (latest()?, words.first().map(String::as_str)),
-    })
-}
-
-/// Returns the latest session of the usual folder: their names begin with the time.
-fn latest() -> anyhow::Result<PathBuf> {
-    let entries = std::fs::read_dir(SESSIONS).into_iter().flatten().flatten();
-    let sessions =
-        entries.map(|entry| entry.path()).filter(|dir| dir.join(store::MANIFEST_FILE).exists());
-    sessions.max().with_context(|| format!("there is no session in {SESSIONS}; name one's folder"))
+    let (session, figure) = match words {
+        [session, figure] => (Some(session), Some(figure)),
+        [word] if Path::new(word).exists() || word.contains('/') => (Some(word), None),
+        words => (None, words.first()),
+    };
+    Ok((lookup::session(session.map(Path::new))?, figure.map(String::as_str)))
 }
 
 fn sheet(args: &FigureArgs) -> Sheet {

@@ -14,6 +14,7 @@ mod drawn;
 mod drill;
 mod export;
 mod face;
+mod figure;
 mod fleet;
 mod habits;
 mod hdr_log;

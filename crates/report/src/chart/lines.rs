@@ -126,7 +126,7 @@ impl Frame<'_> {
             div.panel {
                 p.panel-title {
                     b { (around.title) }
-                    @if !around.title.contains(around.unit) { " " span.unit { (around.unit) } }
+                    @if !around.title.contains(around.unit) { @if !around.title.is_empty() { ", " } span.unit { (around.unit) } }
                 }
                 div.plot.distributions[around.first.is_none()] role="img" tabindex="0" aria-label=(around.about)
                     data-first=[around.first] {

@@ -22,17 +22,22 @@ const FIRST_MAX: usize = 12;
 enum Lies {
     Above,
     Below,
+    /// In the band, at 1 or on both its sides.
     Within,
+    /// In the band, all of it on one side of 1.
+    Slight,
     Undecided,
 }
 
-/// Returns where the interval of a ratio lies: beyond a band around 1, in it, or across one of its ends.
+/// Returns where the interval of a ratio lies: beyond a band around 1, in it, or across one of its ends. In the
+/// band an interval on one side of 1 shows a difference, if a small one.
 fn lies(estimate: &Estimate, (low, high): (f64, f64)) -> Lies {
     match estimate {
         e if e.low > high => Lies::Above,
         e if e.high < low => Lies::Below,
-        e if e.low >= low && e.high <= high => Lies::Within,
-        _ => Lies::Undecided,
+        e if e.low < low || e.high > high => Lies::Undecided,
+        e if e.low > 1.0 || e.high < 1.0 => Lies::Slight,
+        _ => Lies::Within,
     }
 }
 
@@ -97,7 +102,7 @@ impl<'a> Asked<'a> {
             found => Some(found == yes),
         };
         let of_ratio = |yes: Lies| match lies(&self.estimate?, band()) {
-            Lies::Undecided => None,
+            Lies::Undecided | Lies::Slight => None,
             found => Some(found == yes),
         };
         match asked {
@@ -118,6 +123,7 @@ impl<'a> Asked<'a> {
         let (tone, says) = match found {
             Lies::Above | Lies::Below => (Tone::Plain, self.says(&number)),
             Lies::Within => (Tone::Quiet, "No difference found".into()),
+            Lies::Slight => (Tone::Quiet, format!("Less than {} apart", share(SMALL - 1.0))),
             Lies::Undecided => (Tone::Open, "Not decided".into()),
         };
         let mut label = short(&self.headline.label, 80);
@@ -234,7 +240,7 @@ fn group<'a>(name: &str, mut group: Vec<&Asked<'a>>, style: usize) -> Vec<Block<
     let (title, axis) = (short(title, 80), short(axis, 80));
     let within = share(SMALL - 1.0);
     let interval = "95 % interval".to_string();
-    let grey = ratios.then(|| format!("grey: no difference (within {within})"));
+    let grey = ratios.then(|| format!("grey: less than {within} apart"));
     let about = [stated(&axis).map(String::from), Some(interval), grey];
     let about = wording::clauses(about, " · ").unwrap_or_default();
     let strips = group.iter().filter_map(|one| one.answer()).collect();
@@ -342,6 +348,9 @@ mod tests {
         }
         let alike = says(0.98, 1.0, 1.02);
         assert!(alike.contains("No difference found") && !alike.contains("A process costs"));
+        for slight in [says(1.01, 1.02, 1.04), says(0.96, 0.97, 0.99)] {
+            assert!(slight.contains("Less than 5 % apart") && !slight.contains("difference found"));
+        }
         for open in [says(0.9, 1.0, 1.1), says(1.01, 1.04, 1.06), says(0.94, 0.97, 1.0)] {
             assert!(open.contains("Not decided"), "{open}");
             assert!(!open.contains("A process costs") && !open.contains("difference found"));
@@ -385,6 +394,7 @@ mod tests {
         assert!(word(&said(1.5, 2.0, 2.5, Yes::Below), "No"));
         assert!(word(&said(0.98, 1.0, 1.02, Yes::Above), "No"));
         assert!(word(&said(0.9, 1.0, 1.2, Yes::Above), "Not decided"));
+        assert!(word(&said(1.01, 1.02, 1.03, Yes::Above), "Not decided"));
         assert!(word(&said(0.4, 0.5, 0.6, Yes::Below), "Yes"));
     }
 
