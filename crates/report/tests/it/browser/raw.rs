@@ -455,7 +455,7 @@ fn headings_go_down_by_one_and_names_are_there() {
         .filter((one) => !(one.getAttribute('aria-label') || one.textContent).trim())\
         .map((one) => one.outerHTML.slice(0, 120))";
     assert_eq!(looked.ask(nameless), json!([]));
-    // What has a name must have a role, landmarks are told apart, and what scrolls is reached by keys (axe).
+    // What has a name must have a role, landmarks have names of their own, and what scrolls is reached by keys (axe).
     let wrong = "Array.from(document.querySelectorAll('*')).filter((one) => {\
         const named = one.getAttribute('aria-label');\
         const mute = named && !one.getAttribute('role') && ['SPAN', 'DIV', 'P'].includes(one.tagName);\
