@@ -2,7 +2,7 @@
 
 use super::body::Cell;
 use super::letters::{Sheet, rows_in};
-use super::scale::Scale;
+use super::scale::{Scale, drawable};
 use super::ticks::Ticks;
 use super::{across, mark_of, percent, style_class};
 use crate::doc::{Drawing, Tone};
@@ -55,7 +55,7 @@ impl Answers<'_> {
             .strips
             .iter()
             .flat_map(|one| [one.estimate.point, one.estimate.low, one.estimate.high]);
-        let known = || ends.clone().filter(|x| x.is_finite() && *x > 0.0);
+        let known = || ends.clone().filter_map(drawable).filter(|x| *x > 0.0);
         let (low, high) = (known().fold(f64::INFINITY, f64::min), known().fold(0.0, f64::max));
         let (low, high) = match self.band {
             Some(_) => (low.min(1.0 / REACH_MIN), high.max(REACH_MIN)),

@@ -192,8 +192,11 @@ impl Meter {
                 @for (index, (middle, most)) in known {
                     @let x = percent(index as f64 * width);
                     @for (class, value) in [("most", most), ("middle", middle)] {
-                        rect class=(class) x=(x) width=(percent(width)) y=(px(down(value.max(0.0))))
-                            height=(px((down(0.0) - down(value)).abs())) {}
+                        @let height = px((down(0.0) - down(value)).abs());
+                        @if height != "0" {
+                            rect class=(class) x=(x) width=(percent(width)) y=(px(down(value.max(0.0))))
+                                height=(height) {}
+                        }
                     }
                     rect.mark.hit x=(x) width=(percent(width)) height=(px(HEIGHT))
                         data-tip=(self.tip(lane, index, (middle, most))) {}

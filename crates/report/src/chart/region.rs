@@ -23,7 +23,7 @@ pub(crate) fn strip(estimate: &Estimate, region: Region, terms: Terms<'_>) -> Ma
     let width = (high - low).max(0.012);
     html! {
         svg.region width="100%" height=(HEIGHT) role="img"
-            aria-label="shaded: where the claim says the number lies; bar: where it was measured" {
+            aria-label="the claimed range and the measured interval" {
             line.base x1="0" x2="100%" y1="11" y2="11" {}
             rect.claimed x=(percent(low)) y="3" width=(percent(width)) height="16" rx="2" {}
             line.whisker x1=(percent(place(estimate.low))) x2=(percent(place(estimate.high)))

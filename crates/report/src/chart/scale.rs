@@ -121,7 +121,7 @@ impl Scale {
 
 /// What an axis may be made for. At the ends of what a number can hold, its own arithmetic (a span,
 /// a step, a little room) would leave them, and ticks would have no end.
-fn drawable(x: f64) -> Option<f64> {
+pub(super) fn drawable(x: f64) -> Option<f64> {
     const LARGEST: f64 = 1e150;
     (x.abs() <= LARGEST).then_some(if x.abs() < 1.0 / LARGEST { 0.0 } else { x })
 }

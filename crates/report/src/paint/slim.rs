@@ -9,7 +9,8 @@ const EMPTY: [&str; 5] = ["circle", "line", "rect", "use", "path"];
 
 /// Elements of which there are thousands: what needs no quotes in them has none (HTML standard,
 /// 13.1.2.3), and an empty class is no class.
-const BARE: [&str; 9] = ["circle", "line", "rect", "use", "path", "text", "svg", "g", "td"];
+const BARE: [&str; 11] =
+    ["circle", "line", "rect", "use", "path", "text", "svg", "g", "td", "tr", "span"];
 
 /// The same body of a page in fewer bytes (a tenth less where there are tables and dots), and with each
 /// number and its per cent sign kept in one line: the space between them does not break. What stands in

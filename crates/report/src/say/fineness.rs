@@ -5,6 +5,7 @@ use crate::chart;
 use crate::doc::{Block, Span, Table, Text};
 use crate::words;
 use model::{Response, ResponseFloor, Source, Variance};
+use std::collections::BTreeSet;
 use wording::number::{Terms, or_dash, rough, share};
 use wording::{capital, short};
 
@@ -114,6 +115,7 @@ fn table(rows: &[Known<'_>]) -> Table {
         "#scatter of a trial",
         "where it comes from",
     ];
+    let mut said = BTreeSet::new();
     let cells = rows.iter().map(|row| {
         let name = format!("{} ", capital(&words::label(row.response)));
         [
@@ -121,20 +123,21 @@ fn table(rows: &[Known<'_>]) -> Table {
             or_dash(row.floor.and_then(|floor| floor.now), floor).into(),
             or_dash(row.floor.and_then(|floor| floor.in_ten_times), floor).into(),
             or_dash(row.variance, |variance| share(variance.total)).into(),
-            row.variance.map_or("–".into(), sources),
+            row.variance.map_or("–".into(), |variance| sources(variance, &mut said)),
         ]
     });
     Table::of(&heads).kind("fine", "").rows(cells)
 }
 
-fn sources(variance: &Variance) -> Text {
+/// Returns where scatter comes from, and what would reduce it if that was not yet said.
+fn sources<'a>(variance: &'a Variance, said: &mut BTreeSet<&'a str>) -> Text {
     let parts =
         [variance.within_trials, Some(variance.between_trials), Some(variance.between_blocks)];
     let mut text = capital(source(variance));
     if variance.within_trials.is_none() && variance.largest == Source::BetweenTrials {
         text.push_str(" (with what is within them)");
     }
-    if !variance.remedy.is_empty() {
+    if !variance.remedy.is_empty() && said.insert(&variance.remedy) {
         text.push_str(&format!(": {}.", short(variance.remedy.trim_end_matches('.'), 400)));
     }
     let drawn = chart::shares(&parts, &SOURCES);

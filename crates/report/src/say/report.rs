@@ -9,7 +9,7 @@ use crate::paint::{self, Folds};
 use crate::text::{self, Letters};
 use crate::words::{self, anchor};
 use crate::{CLAIMS_PAGE, REPORT_PAGE, Session};
-use model::Verdict;
+use model::{Profile, Verdict};
 use wording::{capital, moment, short};
 
 /// Warnings that are shown at the end of a run.
@@ -27,6 +27,9 @@ const FEW_EXPERIMENTS: usize = 6;
 
 /// Refuted claims at the end of a run: the most that there is room for.
 const REFUTED: [usize; 6] = [usize::MAX, 20, 10, 5, 3, 0];
+
+/// By so much a page of the profile `quick` is smaller than any page may be: two million bytes.
+const QUICK_LESS_BYTES: usize = 600_000;
 
 /// The parts of the page after its chapters: their addresses and names.
 const AFTER: [(&str, &str); 3] = [
@@ -104,7 +107,10 @@ fn report(session: &Session<'_>, all_claims: Text) -> String {
     doc.contents.extend(chapters.iter().map(|chapter| link_to("", chapter)));
     doc.contents.extend(AFTER.iter().map(link));
     let chapters = &chapters;
-    doc.data = Some(Box::new(move |room| trials::data(session, chapters, room)));
+    let less =
+        if session.manifest.options.profile <= Profile::Quick { QUICK_LESS_BYTES } else { 0 };
+    doc.data =
+        Some(Box::new(move |room| trials::data(session, chapters, room.saturating_sub(less))));
     paint::page(&doc, include_str!("front.css"))
 }
 
