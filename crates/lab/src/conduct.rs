@@ -1,7 +1,7 @@
 //! The machinery of a session: begin it or resume it, conduct its blocks, store them.
 
 use crate::plan::{Plan, Purpose};
-use crate::progress::Progress;
+use crate::progress::{Left, Progress};
 use crate::schedule::{self, Course, Next};
 use crate::{catalog, environment, lookup, session, ui};
 use anyhow::{Context, bail};
@@ -253,9 +253,9 @@ impl Session {
                 let incomplete = schedule::incomplete(&self.courses, options).next().is_some();
                 return Ok(if incomplete { Ending::OutOfTime } else { Ending::Complete });
             };
-            let of = if next.block < base { format!(" of {base}") } else { String::new() };
-            let id = self.courses[next.course].design.id.clone();
-            progress.block(&id, next.block, &of, left);
+            let of = (next.block < base).then_some(base);
+            let id = &self.courses[next.course].design.id;
+            progress.block(id, next.block, of, self.left(left));
             if !self.block(&next, &mut progress)? {
                 return Ok(Ending::Interrupted);
             }
@@ -320,6 +320,18 @@ impl Session {
         Some(all.saturating_sub(Duration::from_nanos(used_ns)))
     }
 
+    /// Returns how long measuring takes yet, where `budget` is left of the time: as long as the base where that
+    /// is not bound to the budget, as far as trials of each experiment say how long theirs take.
+    fn left(&self, budget: Option<Duration>) -> Option<Left> {
+        let limit = budget.map(|time| Left { time, is_limit: true });
+        if limit.is_some() && !self.base_first {
+            return limit;
+        }
+        let base = schedule::rest_of_base_ns(&self.courses, &self.manifest.options)?;
+        let base = Left { time: Duration::from_nanos(base), is_limit: false };
+        limit.filter(|limit| base.time <= limit.time).or(Some(base))
+    }
+
     /// Returns the block that narrows the widest interval.
     fn by_width(&mut self, left: Duration) -> Option<Next> {
         let Session { courses, records, manifest: Manifest { options, seed, .. }, .. } = self;
@@ -346,7 +358,7 @@ impl Session {
         let course = &mut courses[next.course];
         let mut listener = |event: Event<'_>| -> Result<(), store::Error> {
             match event {
-                Event::Begins(treatment) => progress.trial(treatment),
+                Event::Begins(treatment) => progress.trial(&design, treatment),
                 Event::Ended(record) => {
                     writer.append(&record)?;
                     course.note(&record);

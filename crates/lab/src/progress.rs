@@ -2,7 +2,7 @@
 
 use crate::ui;
 use indicatif::ProgressBar;
-use model::{FindingResult, Treatment};
+use model::{Design, FindingResult, Treatment};
 use std::time::{Duration, Instant};
 use wording::number::duration_s;
 
@@ -57,6 +57,21 @@ impl Drop for Line {
     }
 }
 
+/// How long a session measures yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Left {
+    pub(crate) time: Duration,
+    /// Whether it is a limit, not an estimate from the trials that are over.
+    pub(crate) is_limit: bool,
+}
+
+impl Left {
+    fn words(self) -> String {
+        let about = if self.is_limit { "at most" } else { "about" };
+        format!("{about} {} left", duration_s(self.time.as_secs_f64().ceil() as u64))
+    }
+}
+
 /// Shows what is being done. It draws between trials only, so that no drawing falls into a timed
 /// region.
 #[derive(Debug)]
@@ -79,15 +94,25 @@ impl Progress {
         }
     }
 
-    /// Shows that a block begins.
-    pub(crate) fn block(&mut self, experiment: &str, block: u32, of: &str, left: Option<Duration>) {
+    /// Shows that a block begins: the `block`th, from 0, of N, if N is known.
+    pub(crate) fn block(
+        &mut self,
+        experiment: &str,
+        block: u32,
+        of: Option<u32>,
+        left: Option<Left>,
+    ) {
         self.experiment = experiment.into();
+        let of = of.map_or_else(String::new, |of| format!(" of {of}"));
         self.place = format!("{experiment}, block {}{of}", block + 1);
-        let left = left.map(|left| format!("at most {} left", duration_s(left.as_secs())));
         match &self.line.bar {
-            Some(bar) => bar.set_prefix(left.unwrap_or_default()),
+            Some(bar) => {
+                let whole = left.map(|left| self.elapsed() + left.time);
+                whole.into_iter().for_each(|whole| bar.set_length(whole.as_millis() as u64));
+                bar.set_prefix(left.map_or_else(String::new, Left::words));
+            }
             None => {
-                let left = left.map_or_else(String::new, |left| format!(", {left}"));
+                let left = left.map_or_else(String::new, |left| format!(", {}", left.words()));
                 let headline = self.so_far().map_or_else(String::new, |it| format!("; {it}"));
                 let text = format!("{}{left}{headline}", self.place);
                 self.line.show(0, self.elapsed(), text);
@@ -96,13 +121,13 @@ impl Progress {
     }
 
     /// Shows that a trial begins.
-    pub(crate) fn trial(&mut self, treatment: &Treatment) {
+    pub(crate) fn trial(&mut self, design: &Design, treatment: &Treatment) {
         if let Some(bar) = &self.line.bar {
             bar.set_position(self.line.begun.elapsed().as_millis() as u64);
-            let headline = self.so_far().map_or_else(String::new, |answer| format!("\n{answer}"));
-            // Levels have any name that a study's file, or a session that goes on, gives them.
-            let treatment = wording::cleaned(&treatment.to_string());
-            bar.set_message(format!("{}: {treatment}{headline}", self.place));
+            let trial = format!("{}: {}", self.place, report::briefly(design, treatment));
+            let lines = std::iter::once(trial).chain(self.so_far());
+            let lines = lines.flat_map(|line| report::wrapped(&line, ui::width()));
+            bar.set_message(lines.collect::<Vec<_>>().join("\n"));
             bar.tick();
         }
     }

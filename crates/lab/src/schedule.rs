@@ -78,6 +78,12 @@ impl Course {
         (0..).zip(order).filter(|(_, treatment)| lacking.contains(treatment)).collect()
     }
 
+    /// Returns how many trials its base still lacks, and what they are likely to take in ns.
+    fn rest_of_base(&self, options: &Options) -> (usize, u64) {
+        let trials = self.missing_of_base(base_blocks_of(&self.design, options));
+        (trials, self.cost_ns(trials))
+    }
+
     /// Returns how many trials this number of blocks of its base still lacks.
     fn missing_of_base(&self, blocks: u32) -> usize {
         let touched = self.done.range(..blocks).map(|(block, _)| *block);
@@ -190,13 +196,20 @@ pub(crate) fn incomplete<'a>(
     })
 }
 
+/// Returns what the rest of the base is likely to take; `None` where an experiment has no trial yet that says
+/// how long its own take.
+pub(crate) fn rest_of_base_ns(courses: &[Course], options: &Options) -> Option<u64> {
+    courses.iter().try_fold(0_u64, |sum, course| {
+        let (trials, cost_ns) = course.rest_of_base(options);
+        (trials == 0 || course.trials > 0).then(|| sum.saturating_add(cost_ns))
+    })
+}
+
 /// Returns the experiments that wait, so that the rest of the base of all others fits into the time: the
 /// most expensive first.
 fn giving_way(courses: &[Course], options: &Options, left_ns: u64) -> BTreeSet<usize> {
-    let rest = |course: &Course| {
-        course.cost_ns(course.missing_of_base(base_blocks_of(&course.design, options)))
-    };
-    let mut rest: Vec<(u64, usize)> = courses.iter().map(rest).zip(0..).collect();
+    let rest = courses.iter().map(|course| course.rest_of_base(options).1);
+    let mut rest: Vec<(u64, usize)> = rest.zip(0..).collect();
     rest.sort_unstable();
     let mut all_ns = rest.iter().fold(0_u64, |sum, (ns, _)| sum.saturating_add(*ns));
     let mut waiting = BTreeSet::new();

@@ -52,6 +52,15 @@ pub fn treatment(design: &Design, treatment: &Treatment) -> String {
     words::treatment(design, treatment, &varying)
 }
 
+/// A treatment by the level of its first factor and those that are not baselines.
+pub fn briefly(design: &Design, treatment: &Treatment) -> String {
+    let named = design.factors.iter().enumerate().filter(|(index, factor)| {
+        *index == 0 || treatment.level(&factor.name) != Some(factor.baseline.as_str())
+    });
+    let named: Vec<String> = named.map(|(_, factor)| factor.name.clone()).collect();
+    words::treatment(design, treatment, &named)
+}
+
 /// What the two pages of a session are called where they link to each other.
 pub const REPORT_PAGE: &str = "report.html";
 /// See [`REPORT_PAGE`].

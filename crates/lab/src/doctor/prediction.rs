@@ -4,7 +4,7 @@
 //! scatter, block by block, is what any comparison of the same kind of work has to see through.
 
 use crate::conduct;
-use crate::progress::Progress;
+use crate::progress::{Left, Progress};
 use crate::scratch::Scratch;
 use crate::{catalog, session};
 use anyhow::bail;
@@ -115,14 +115,15 @@ fn blocks(
         if elapsed >= LOOK && enough || elapsed >= LOOK_MAX {
             break;
         }
-        progress.block(&design.id, block, "", Some(LOOK.saturating_sub(elapsed)));
+        let left = Left { time: LOOK.saturating_sub(elapsed), is_limit: true };
+        progress.block(&design.id, block, None, Some(left));
         let order = runner::order(seed, &design.id, block, &treatments, &[]);
         let treatments: Vec<_> = (0..).zip(order).collect();
         let first_trial = records.len() as u64;
         let work = Work { design, block, treatments: &treatments, first_trial };
         let mut listener = |event: Event<'_>| -> Result<(), Infallible> {
             match event {
-                Event::Begins(treatment) => progress.trial(treatment),
+                Event::Begins(treatment) => progress.trial(design, treatment),
                 Event::Ended(record) => records.push(*record),
             }
             Ok(())

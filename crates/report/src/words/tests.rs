@@ -44,6 +44,15 @@ fn numeric_levels_keep_the_name_of_their_factor() {
 }
 
 #[test]
+fn a_trial_is_named_by_what_differs_from_the_baseline() {
+    let design = crate::fixture::session(2).manifest.designs.remove(0);
+    let mut treatment = design.complete(&Cell::default());
+    assert_eq!(crate::briefly(&design, &treatment), "pthread");
+    treatment.levels_mut().insert("memory".into(), "64".into());
+    assert_eq!(crate::briefly(&design, &treatment), "pthread · memory 64");
+}
+
+#[test]
 fn sides_have_letters_like_the_columns_of_a_sheet() {
     let letters: Vec<String> = [0, 1, 25, 26, 27, 701, 702].map(letter).to_vec();
     assert_eq!(letters, ["A", "B", "Z", "AA", "AB", "ZZ", "AAA"]);
