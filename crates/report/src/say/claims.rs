@@ -7,7 +7,7 @@ use crate::doc::{Block, Claim, Text};
 use crate::words;
 use crate::{Session, chart};
 use maud::Markup;
-use model::{ClaimResult, Estimate, Grade, Quantity, QuantityResult, Unit, Verdict};
+use model::{ClaimResult, Estimate, Grade, QuantityResult, Verdict};
 use wording::number::{self, Terms, result_parts, rough, terms};
 use wording::{capital, counted, short};
 
@@ -67,15 +67,7 @@ const KEY_MAX: usize = 3;
 pub(crate) fn key(chapter: &Chapter<'_>) -> Vec<Claim> {
     let mut all: Vec<&ClaimResult> = chapter.summary.claims.iter().collect();
     all.sort_by_key(|claim| claim.verdict == Verdict::Inconclusive);
-    let one = |result: &ClaimResult| {
-        // A count says nothing without its quantity, which stands with all claims.
-        let is_count = matches!(result.result.quantity, Quantity::Value { .. })
-            && result.result.unit == Some(Unit::Count);
-        let claim = claim(chapter, result);
-        let number = if is_count { Text::default() } else { claim.number };
-        Claim { number, ..claim }
-    };
-    all.into_iter().take(KEY_MAX).map(one).collect()
+    all.into_iter().take(KEY_MAX).map(|result| claim(chapter, result)).collect()
 }
 
 /// Returns one claim with its verdict and what that rests on.
