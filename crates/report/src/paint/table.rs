@@ -1,4 +1,5 @@
-//! Tables in a terminal: in columns where they fit, else row by row. Nothing is cut.
+//! Tables in a terminal: in columns where they fit, a wide one as several tables under each other, else row by
+//! row. Nothing is cut.
 
 use super::terminal::{plain_words, style};
 use crate::doc::{Column, Row, Table, Text, Tone};
@@ -14,20 +15,22 @@ const WORDS_MIN: usize = 12;
 pub(super) fn lines(table: &Table, width: usize) -> Vec<String> {
     let words = |cell: &Text| wording::cleaned(&plain_words(cell));
     let cells = |row: &Row| row.cells.iter().chain(&row.instead).map(words).collect();
-    let words = Words { table, cells: table.rows.iter().map(cells).collect() };
+    let rows = table.rows.iter().map(|row| (row, cells(row))).collect();
+    let words = Words { columns: table.columns.iter().collect(), rows };
+    let parts = if table.kind == "wide" { words.parts(width) } else { None };
     match words.widths(width) {
         Some(widths) => words.in_columns(&widths),
-        None => words.one_under_the_other(width),
+        None => parts.unwrap_or_else(|| words.one_under_the_other(width)),
     }
 }
 
 /// A table with its cells as words.
 struct Words<'t> {
-    table: &'t Table,
-    cells: Vec<Vec<String>>,
+    columns: Vec<&'t Column>,
+    rows: Vec<(&'t Row, Vec<String>)>,
 }
 
-impl Words<'_> {
+impl<'t> Words<'t> {
     /// Returns how wide each column is; `None` where words would have too little room.
     fn widths(&self, width: usize) -> Option<Vec<usize>> {
         let columns_of = |column: &Column| {
@@ -38,8 +41,8 @@ impl Words<'_> {
                 false => columns(&column.head),
             }
         };
-        let mut widths: Vec<usize> = self.table.columns.iter().map(columns_of).collect();
-        for (row, cells) in self.table.rows.iter().zip(&self.cells) {
+        let mut widths: Vec<usize> = self.columns.iter().copied().map(columns_of).collect();
+        for (row, cells) in &self.rows {
             let counted = if row.instead.is_some() { 1 } else { widths.len() };
             for (index, cell) in cells.iter().enumerate().take(counted) {
                 widths[index] = widths[index].max(columns(cell));
@@ -51,7 +54,7 @@ impl Words<'_> {
             if over == 0 {
                 return Some(widths);
             }
-            let words = (0..widths.len()).filter(|index| !self.table.columns[*index].number);
+            let words = (0..widths.len()).filter(|index| !self.columns[*index].number);
             let widest = words.max_by_key(|index| widths[*index])?;
             if widths[widest] <= WORDS_MIN {
                 return None;
@@ -60,15 +63,44 @@ impl Words<'_> {
         }
     }
 
+    /// Returns tables of some columns each under the first, which names the rows; `None` where not two others fit
+    /// side by side.
+    fn parts(&self, width: usize) -> Option<Vec<String>> {
+        let (mut begin, all) = (1, self.columns.len());
+        let mut lines = Vec::new();
+        while begin < all {
+            let fits = |end: &usize| Some((*end, self.part(begin, *end).widths(width)?));
+            let (end, widths) = (begin + 1..=all).rev().find_map(|end| fits(&end))?;
+            if begin == 1 && end < 3 {
+                return None;
+            }
+            lines.extend((begin > 1).then(String::new));
+            lines.extend(self.part(begin, end).in_columns(&widths));
+            begin = end;
+        }
+        Some(lines)
+    }
+
+    /// Returns the first column with those from `begin` to before `end`. A row without cells is in the first part.
+    fn part(&self, begin: usize, end: usize) -> Self {
+        let columns = [&self.columns[..1], &self.columns[begin..end]].concat();
+        let rows = self.rows.iter().filter(|(row, _)| row.instead.is_none() || begin == 1);
+        let cells = |(row, cells): &(&Row, Vec<String>)| match row.instead {
+            Some(_) => cells.clone(),
+            None => [&cells[..1], &cells[begin..end]].concat(),
+        };
+        Words { columns, rows: rows.map(|row| (row.0, cells(row))).collect() }
+    }
+
     fn in_columns(&self, widths: &[usize]) -> Vec<String> {
-        let columns = &self.table.columns;
+        let columns = &self.columns;
         let numbers: Vec<bool> = columns.iter().map(|column| column.number).collect();
         let heads: Vec<String> = columns.iter().map(|column| column.head.clone()).collect();
         let mut lines = Vec::new();
         if heads.iter().any(|head| !head.is_empty()) {
             lines.extend(row(&heads, widths, &numbers).iter().map(|line| paint(DIM, line)));
         }
-        for (one, cells) in self.table.rows.iter().zip(&self.cells) {
+        for (one, cells) in &self.rows {
             let rest = widths[1..].iter().sum::<usize>() + GAP * widths.len().saturating_sub(2);
             let cell_lines = match one.instead {
                 Some(_) => row(cells, &[widths[0], rest], &[false, false]),
@@ -81,8 +113,8 @@ impl Words<'_> {
 
     fn one_under_the_other(&self, width: usize) -> Vec<String> {
         let mut lines = Vec::new();
-        for (row, cells) in self.table.rows.iter().zip(&self.cells) {
-            let columns = self.table.columns.iter().zip(cells).enumerate();
+        for (row, cells) in &self.rows {
+            let columns = self.columns.iter().copied().zip(cells).enumerate();
             for (index, (Column { head, .. }, cell)) in
                 columns.filter(|(_, (_, it))| !it.is_empty())
             {

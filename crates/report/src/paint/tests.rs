@@ -49,6 +49,27 @@ fn bare(text: &str) -> String {
 }
 
 #[test]
+fn a_wide_table_is_several_where_it_does_not_fit() {
+    let mut doc = Doc::new("1.0", "a sample", "sample");
+    let mut table = Table::of(&["treatment", "#time", "#CPU time", "#size"]).kind("wide", "");
+    table.row(["gzip", "12.3 µs [12.1, 12.6]", "12.0 µs [11.9, 12.2]", "13 kB"]);
+    table.absent("xz", "not installed");
+    doc.push(Block::Table(table));
+    let at = |width| bare(&text(&doc, width, Folds::Open));
+    assert_eq!(at(80).matches("gzip").count(), 1);
+    let parts = "\
+treatment                  time              CPU time
+gzip       12.3 µs [12.1, 12.6]  12.0 µs [11.9, 12.2]
+xz         not installed
+
+treatment   size
+gzip       13 kB
+";
+    assert_eq!(at(56), parts);
+    assert!(at(40).contains("gzip\n  time: 12.3 µs [12.1, 12.6]\n"), "{}", at(40));
+}
+
+#[test]
 fn a_document_reads_alike_on_a_page_and_in_a_terminal() {
     let doc = sample("thread");
     let (page, terminal) = (page(&doc, ""), bare(&text(&doc, 60, Folds::Open)));

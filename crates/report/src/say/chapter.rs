@@ -67,6 +67,11 @@ impl<'a> Chapter<'a> {
         self.why.as_ref().map(|why| &why.answer).or_else(scaling).map(String::as_str)
     }
 
+    /// Reports whether it compares programs of the user's, of which neither scaling nor limits were asked.
+    pub(crate) fn is_study(&self) -> bool {
+        self.design.subject.is_some() && self.own_answer().is_none()
+    }
+
     /// Returns that answer with what it rests on; nothing where a finding has the answer.
     pub(crate) fn own_blocks(&self) -> Vec<Block<'_>> {
         let scaling = self.scaling.iter().flat_map(scale::blocks);

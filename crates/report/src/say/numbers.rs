@@ -1,11 +1,11 @@
-//! All estimates of an experiment: a row per treatment, a column per response, so that what went
+//! The estimates of an experiment: a row per treatment, a column per response, so that what went
 //! wrong stands beside what it cost.
 
 use super::chapter::Chapter;
 use super::{catalog, missing};
 use crate::doc::{Block, Column, Table, Text};
 use crate::words;
-use model::{EstimateRow, Quantity, Response, Treatment, Unit};
+use model::{Cell, EstimateRow, Quantity, Response, Treatment, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 use wording::number::{Terms, count, rounded};
 use wording::short;
@@ -14,9 +14,7 @@ type Cells<'a> = BTreeMap<(&'a Treatment, &'a str), &'a EstimateRow>;
 
 /// Returns the table with the definitions of its columns under it.
 pub(crate) fn numbers(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
-    let rows = &chapter.summary.estimates;
-    let cells: Cells<'_> =
-        rows.iter().map(|row| ((&row.treatment, row.response.as_str()), row)).collect();
+    let cells = cells(chapter);
     let (measured, unmeasured) = columns(chapter, &cells);
     let treatments = treatments(chapter, &cells);
     let about = format!(
@@ -28,6 +26,29 @@ pub(crate) fn numbers(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     // A response that nothing was measured of is defined all the same.
     let cards = catalog::cards(measured.into_iter().chain(unmeasured));
     vec![Block::small(about), Block::Table(table), cards]
+}
+
+/// Returns what a study says first: the medians of what is asked at each treatment, with
+/// intervals. Nothing for another session.
+pub(crate) fn overview(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
+    if !chapter.is_study() {
+        return Vec::new();
+    }
+    let cells = cells(chapter);
+    let (mut columns, _) = columns(chapter, &cells);
+    columns.retain(|one| chapter.asked().any(|quantity| quantity.response() == one.name));
+    let mut treatments = treatments(chapter, &cells);
+    treatments.retain(|treatment| !chapter.design.repeats(treatment));
+    let mut table = table(chapter, &treatments, &columns, &cells);
+    let heads = table.columns.iter_mut().skip(1).zip(columns);
+    heads.for_each(|(column, response)| column.head = words::label(response));
+    let what = "Medians over blocks; in brackets the 95 % confidence interval.";
+    vec![Block::Table(table), Block::small(what)]
+}
+
+fn cells<'a>(chapter: &Chapter<'a>) -> Cells<'a> {
+    let rows = chapter.summary.estimates.iter();
+    rows.map(|row| ((&row.treatment, row.response.as_str()), row)).collect()
 }
 
 /// Returns the responses that were measured: that of the first finding, then the counts that findings and
@@ -68,8 +89,12 @@ fn table(
     });
     let heads = heads.chain(["trials".into()]).map(|head| Column { head, number: true });
     table.columns.extend(heads);
+    let base = chapter.design.complete(&Cell::default());
     for treatment in treatments {
-        let name = chapter.name(treatment);
+        let mut name = chapter.name(treatment);
+        if chapter.is_study() && *treatment == base {
+            name.push_str(" (baseline)");
+        }
         match row(chapter, treatment, columns, cells) {
             Ok(numbers) => table.row(std::iter::once(Text::from(name)).chain(numbers)),
             Err(missing) => table.absent(name, missing),

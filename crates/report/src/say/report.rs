@@ -2,14 +2,14 @@
 
 use super::chapter::{Chapter, chapters, chapters_without_figures};
 use super::claims::{self, FLOOR_MEANING, said, tally};
-use super::{disturbance, experiment, front, machine, opening, planted, trials, trust};
+use super::{disturbance, experiment, front, machine, numbers, opening, planted, trials, trust};
 use crate::chart::{self, letters::KEY};
 use crate::doc::{Block, Claim, Doc, Role, Text, Tone};
 use crate::paint::{self, Folds};
 use crate::text::{self, Letters};
 use crate::words::{self, anchor};
 use crate::{CLAIMS_PAGE, REPORT_PAGE, Session};
-use model::{Profile, Verdict};
+use model::{Profile, Quantity, Verdict};
 use wording::{capital, moment, short};
 
 /// Warnings that are shown at the end of a run.
@@ -200,7 +200,9 @@ pub fn terminal(
     };
     let Some(height) = height else { return visible(Some(letters).filter(|_| few)) };
     let layouts = [Some(letters), None].into_iter().map(visible);
-    let answers = REFUTED.into_iter().map(|refuted| {
+    // The table of a user's programs is never left out.
+    let is_catalog = session.manifest.options.inquiry.is_none();
+    let answers = REFUTED.into_iter().filter(|_| is_catalog).map(|refuted| {
         let warnings = refuted.clamp(1, WARNINGS_MAX);
         printed(session, brief(chapters, refuted), last(session, warnings)).text(width)
     });
@@ -228,10 +230,19 @@ fn printed<'a>(session: &Session<'_>, chapters: Vec<Block<'a>>, last: Vec<Block<
 
 /// Returns an experiment's question, answer, first figure in these letters, and at most `most` of its claims.
 fn visible<'a>(chapter: &'a Chapter<'a>, letters: Option<Letters>, most: usize) -> Vec<Block<'a>> {
-    let mut blocks = vec![opening::heading(chapter), Block::plain(opening::answer(chapter))];
+    let mut blocks = vec![opening::heading(chapter)];
+    blocks.extend(numbers::overview(chapter));
+    blocks.push(Block::plain(opening::answer(chapter)));
     let first = chapter.summary.findings.first().map(|finding| &finding.result);
     let remark = first.filter(|result| result.of_means.is_some()).and_then(experiment::remark);
     blocks.extend(remark.map(|text| Block::paragraph(Role::Caveat, text)));
+    let ratios = chapter.summary.findings.iter().skip(1).filter(|finding| {
+        let quantity = &finding.result.quantity;
+        let same = first.map(|first| first.quantity.response()) == Some(quantity.response());
+        chapter.is_study() && same && matches!(quantity, Quantity::Ratio { .. })
+    });
+    let ratios: Vec<Text> = ratios.map(|finding| experiment::sentence(chapter, finding)).collect();
+    blocks.extend((!ratios.is_empty()).then(|| Block::List(ratios)));
     let figure = chapter.figures.first().filter(|_| letters.is_some());
     blocks.extend(
         figure
