@@ -124,6 +124,18 @@ pub const CATALOG: &[Experiment] = &[
     null::EXPERIMENT,
 ];
 
+/// Returns the presets of the catalog.
+///
+/// # Panics
+/// `presets.toml` is wrong: a test of this room reads all of it.
+pub fn presets() -> Vec<study::Preset> {
+    let catalog: Vec<Design> = CATALOG.iter().map(|experiment| (experiment.design)()).collect();
+    match study::presets(include_str!("presets.toml"), &catalog) {
+        Ok(presets) => presets,
+        Err(error) => panic!("{error}"),
+    }
+}
+
 /// The experiment that program files can be given to.
 pub const OF_PROGRAMS: &str = icache::EXPERIMENT.id;
 

@@ -250,3 +250,25 @@ fn every_claim_cites_what_can_be_looked_up() {
     assert!(unused.is_empty(), "works that no claim cites: {unused:?}");
     assert!(cited.len() > 10, "the file of references was not read");
 }
+
+/// What a preset names is real, or it could not be read; what it leaves of an experiment must still answer.
+#[test]
+fn every_preset_measures_what_its_figures_and_answers_need() {
+    for preset in crate::presets() {
+        let name = preset.about.name;
+        assert!(name.contains('-'), "{name} could be an experiment");
+        assert!(preset.about.question.ends_with('?') && preset.time_budget_s > 0, "{name}");
+        for design in preset.designs {
+            let at = format!("{name} {}", design.id);
+            let planned = design.treatments(Profile::Smoke);
+            assert!(!design.findings.is_empty() && !design.figures.is_empty(), "{at}");
+            for figure in &design.figures {
+                let shown = figure.plot.treatments(&design, Profile::Smoke);
+                assert!(shown.len() > 1, "{at} {}", figure.id);
+            }
+            for claim in &design.claims {
+                assert!(claim.quantity.is_planned(&design, &planned), "{at} {}", claim.id);
+            }
+        }
+    }
+}

@@ -1,5 +1,8 @@
 //! The designs of the experiments that this scruple can measure.
 
+use crate::cli::ListArgs;
+use crate::exit::Exit;
+use crate::{show, ui};
 use anyhow::bail;
 use model::Design;
 
@@ -16,6 +19,16 @@ pub(crate) fn planted() -> Vec<Design> {
 /// Returns all designs that this scruple can measure.
 pub(crate) fn all() -> Vec<Design> {
     designs().into_iter().chain(planted()).collect()
+}
+
+/// Lists the experiments, and for people the presets.
+pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
+    let exit = show::list(args)?;
+    if !args.json {
+        let presets: Vec<_> = experiments::presets().into_iter().map(|it| it.about).collect();
+        ui::people(&report::catalog::presets(&presets, ui::width()))?;
+    }
+    Ok(exit)
 }
 
 /// Returns the design with this name.
@@ -41,12 +54,17 @@ pub(crate) fn known(what: &str, name: &str, known: &[&str]) -> anyhow::Result<()
     bail!("{what} {name:?}; {meant}there are: {}", known.join(", "))
 }
 
-/// Returns the present design of a stored session's experiment: that of the catalog, or one made again
-/// for the session's program files.
+/// Returns the present design of a stored session's experiment: that of the catalog or of the session's preset,
+/// or one made again for the session's program files.
 ///
 /// # Errors
 /// If no experiment has its name.
-pub(crate) fn again(stored: &Design) -> anyhow::Result<Design> {
+pub(crate) fn again(stored: &Design, preset: Option<&model::Preset>) -> anyhow::Result<Design> {
+    let presets = experiments::presets().into_iter().filter(|it| Some(&it.about) == preset);
+    let mut narrowed = presets.flat_map(|preset| preset.designs);
+    if let Some(known) = narrowed.find(|design| design.id == stored.id) {
+        return Ok(known);
+    }
     if stored.id == experiments::OF_PROGRAMS && !stored.programs.is_empty() {
         return Ok(experiments::design_of_programs(&stored.programs));
     }

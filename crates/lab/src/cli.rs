@@ -217,9 +217,10 @@ fn profile(known: &'static [(Profile, &str)]) -> impl TypedValueParser<Value = P
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("programs").args(["elf", "rebuild"]))]
 pub(crate) struct RunArgs {
-    /// Run these experiments only (see `scruple list`) [default: all]
+    /// Run these experiments only, or a preset (see `scruple list`) [default: all]
     ///
-    /// The A/A control `null` is always measured.
+    /// The A/A control `null` is always measured. A preset answers one question with the treatments of
+    /// several experiments that it needs: `scruple run threads-vs-processes` takes one minute.
     #[arg(value_name = "EXPERIMENT", conflicts_with = "resume")]
     pub(crate) experiments: Vec<String>,
     /// Set how much to measure

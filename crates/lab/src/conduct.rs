@@ -178,7 +178,7 @@ fn must_be_of_here(manifest: &Manifest, dir: &Path) -> anyhow::Result<()> {
 fn must_be_known(manifest: &Manifest, dir: &Path) -> anyhow::Result<()> {
     // What was made for the session stands in its manifest alone.
     for design in manifest.designs.iter().filter(|design| design.subject.is_none()) {
-        let now = catalog::again(design)?;
+        let now = catalog::again(design, manifest.options.preset.as_ref())?;
         // What the report draws of it is no part of what it measures.
         if (Design { figures: design.figures.clone(), ..now }) != *design {
             bail!(

@@ -97,11 +97,37 @@ impl Plan {
                 Purpose::Run | Purpose::Selftest => None,
             },
             study: None,
+            preset: None,
         };
         let base_first = matches!(purpose, Purpose::Ask(_)) && args.measure.time_budget.is_none();
         let (seed, output) = (args.measure.seed, args.output.clone());
         Ok(Plan { purpose, designs, options, seed, output, base_first })
     }
+}
+
+/// Returns the plan of `scruple run`: for some experiments of the catalog (none means all), or for a preset.
+pub(crate) fn of_catalog(
+    names: &[String],
+    profile: Profile,
+    args: &PlanArgs,
+) -> anyhow::Result<Plan> {
+    let mut presets = experiments::presets().into_iter();
+    let Some(preset) = presets.find(|preset| names.contains(&preset.about.name)) else {
+        let designs = choose(Purpose::Run, names)?;
+        return Plan::new(Purpose::Run, designs, profile, args, profile.budget_s());
+    };
+    if names.len() > 1 {
+        let name = preset.about.name;
+        bail!("{name} is a preset, which chooses its experiments itself: scruple run {name}");
+    }
+    let control = catalog::find(&catalog::designs(), CONTROL)?;
+    let designs = preset.designs.into_iter().chain([control]).collect();
+    // The budget is what the trials of the usual profile need.
+    let usual = profile == Profile::default();
+    let budget_s = if usual { preset.time_budget_s } else { profile.budget_s() };
+    let mut plan = Plan::new(Purpose::Run, designs, profile, args, budget_s)?;
+    plan.options.preset = Some(preset.about);
+    Ok(plan)
 }
 
 /// Returns the designs asked for (none means all), in the catalog's order, with the control.
@@ -115,6 +141,13 @@ pub(crate) fn choose(purpose: Purpose, names: &[String]) -> anyhow::Result<Vec<D
             };
             if catalog::find(&other.catalog(), name).is_ok() {
                 bail!("{name} belongs to another command: scruple {} {name}", other.command());
+            }
+            if purpose == Purpose::Run {
+                let presets = experiments::presets();
+                let ids = catalog.iter().map(|design| design.id.as_str());
+                let names = presets.iter().map(|preset| preset.about.name.as_str());
+                let all: Vec<&str> = ids.chain(names).collect();
+                catalog::known("no experiment or preset is named", name, &all)?;
             }
             return Err(error);
         }

@@ -23,6 +23,7 @@ mod manifest;
 pub mod measures;
 mod name;
 mod named;
+mod narrowed;
 mod planted;
 mod prediction;
 mod profile;

@@ -55,6 +55,21 @@ pub struct Options {
     /// The file that a study was read from, as an absolute path; none for all else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub study: Option<String>,
+    /// The preset that chose the experiments and their treatments; none if the user chose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<Preset>,
+}
+
+/// A question that several experiments answer, each with the treatments that it takes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Preset {
+    /// What users type.
+    pub name: String,
+    /// The title of its report, which the machine's name follows.
+    pub title: String,
+    /// The question, ending in a question mark.
+    pub question: String,
 }
 
 /// Writes seconds as an integer where they are whole, as versions did that knew no others.

@@ -252,7 +252,11 @@ pub(crate) fn repeat_command(manifest: &Manifest, experiments: &[String]) -> Str
         (Some(Inquiry::Study), Some(file)) => quoted(file),
         // The session holds all that its file said.
         (Some(Inquiry::Study), None) => format!("--from {}", quoted(&manifest.session)),
-        _ => command_line(experiments),
+        // A preset is measured as a whole.
+        _ => match &options.preset {
+            Some(preset) => quoted(&preset.name),
+            None => command_line(experiments),
+        },
     };
     let mut words = vec!["scruple".to_string(), command.to_string()];
     words.extend(Some(what).filter(|what| !what.is_empty()));

@@ -83,11 +83,11 @@ pub(crate) fn design(id: &str, text: &str, responses: Vec<Response>) -> Result<D
 }
 
 /// Returns the items of a list that may be missing.
-fn list<'s>(top: &Value<'s>, key: &str) -> Result<Vec<Value<'s>>, Error> {
+pub(crate) fn list<'s>(top: &Value<'s>, key: &str) -> Result<Vec<Value<'s>>, Error> {
     Ok(top.read(key, |value| value.list("a list of tables"))?.unwrap_or_default())
 }
 
-fn each<'s, T>(
+pub(crate) fn each<'s, T>(
     values: Vec<Value<'s>>,
     read: impl Fn(&Value<'s>) -> Result<T, Error>,
 ) -> Result<Vec<T>, Error> {
@@ -103,7 +103,7 @@ fn line(table: &Value<'_>, key: &str) -> Result<String, Error> {
     table.text_of(key).map(|text| unwrapped(&text))
 }
 
-fn in_unit(value: &Value<'_>, unit: &Unit) -> Result<f64, Error> {
+pub(crate) fn in_unit(value: &Value<'_>, unit: &Unit) -> Result<f64, Error> {
     let text = value.text("a number with its unit, such as \"5 s\" or \"64 MiB\"")?;
     units::in_unit(&text, unit).map_err(|what| value.error(what))
 }
@@ -184,7 +184,7 @@ fn level(value: &Value<'_>) -> Result<Level, Error> {
     Ok(Level { value, label, from, ..Level::new(&name, &line(table, "about")?) })
 }
 
-fn grid(value: &Value<'_>, design: &Design) -> Result<Grid, Error> {
+pub(crate) fn grid(value: &Value<'_>, design: &Design) -> Result<Grid, Error> {
     let table = value.table("a grid such as { from = \"quick\", count = [1, 2] }")?;
     let mut grid = Grid { from: from(table)?, vary: Vec::new() };
     for entry in table.entries().into_iter().filter(|entry| entry.name != "from") {
@@ -291,7 +291,7 @@ fn claim(value: &Value<'_>, design: &Design) -> Result<Claim, Error> {
 }
 
 /// Reads an answer of the first screen.
-fn headline(value: &Value<'_>, design: &Design) -> Result<Headline, Error> {
+pub(crate) fn headline(value: &Value<'_>, design: &Design) -> Result<Headline, Error> {
     let table = value.fields(
         "a headline { group = …, label = …, of = …, says = … }",
         "group label of claim says turned yes",

@@ -6,7 +6,7 @@
 //!
 //! docs/studies.md describes every key.
 //!
-//! [`scale()`] and [`why()`] make the designs of the commands of these names.
+//! [`experiment()`] and [`presets`] read the files of the catalog; [`scale()`] and [`why()`] make the designs of the commands of these names.
 
 mod claims;
 mod example;
@@ -16,6 +16,7 @@ mod figures;
 mod findings;
 mod metrics;
 mod place;
+mod preset;
 mod read;
 mod responses;
 mod scale;
@@ -26,6 +27,7 @@ mod why;
 pub use example::example;
 pub use experiment::{experiment, measured};
 pub use place::{Error, Place};
+pub use preset::{Preset, presets};
 pub use read::{detect, read};
 pub use scale::{PrintedWork, ScaleRequest, scale};
 pub use why::{WhyRequest, why};

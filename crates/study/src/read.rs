@@ -75,12 +75,7 @@ pub fn read(
 fn only_what_is_measured(top: &Value<'_>, design: &mut Design) -> Result<(), Error> {
     let planned = design.treatments(Profile::Thorough);
     let own = design.clone();
-    let is_measured = |quantity: &Quantity| match quantity {
-        Quantity::Exponent { .. } | Quantity::Linearity { .. } => {
-            quantity.treatments(&own, &planned).len() > 2
-        }
-        _ => quantity.cells().iter().all(|cell| planned.contains(&own.complete(cell))),
-    };
+    let is_measured = |quantity: &Quantity| quantity.is_planned(&own, &planned);
     design.findings.retain(|finding| is_measured(&finding.quantity));
     match design.claims.iter().find(|claim| !is_measured(&claim.quantity)) {
         None => Ok(()),

@@ -4,7 +4,7 @@ use super::watch;
 use crate::cli::MeasureArgs;
 use crate::cli::fleet::FleetRunArgs;
 use crate::exit::Exit;
-use crate::plan::{Plan, Purpose};
+use crate::plan::Plan;
 use crate::{conduct, session, ui};
 use ::fleet::{Folder, NODES_MAX, expand, names};
 use anyhow::{Context, bail};
@@ -101,8 +101,7 @@ pub(super) fn session_plan(plan: &FleetPlan, output: Option<PathBuf>) -> anyhow:
         no_shield: !plan.shield,
     };
     let args = crate::cli::PlanArgs { measure, output, resume: None };
-    let designs = crate::plan::choose(Purpose::Run, &plan.experiments)?;
-    Plan::new(Purpose::Run, designs, plan.profile, &args, plan.profile.budget_s())
+    crate::plan::of_catalog(&plan.experiments, plan.profile, &args)
 }
 
 /// Returns what the engine is asked for.

@@ -200,8 +200,11 @@ fn must_be_as_planned(head: &Head, fleet: &Fleet) -> anyhow::Result<()> {
             anyhow::bail!("it was measured with another {what} than the fleet's plan says");
         }
     }
-    let asked = &fleet.plan.experiments;
-    if let Some(name) = asked.iter().find(|name| !options.experiments.contains(name)) {
+    let measured = |name: &&String| {
+        options.experiments.contains(name)
+            || options.preset.as_ref().is_some_and(|preset| preset.name == **name)
+    };
+    if let Some(name) = fleet.plan.experiments.iter().find(|name| !measured(name)) {
         anyhow::bail!("it lacks the experiment {name}");
     }
     Ok(())

@@ -8,7 +8,7 @@ mod trace;
 use crate::cli::RunArgs;
 use crate::conduct::{self, Session};
 use crate::exit::Exit;
-use crate::plan::{self, Plan, Purpose};
+use crate::plan::{self, Purpose};
 use crate::{inquiry, ui};
 use anyhow::{Context, bail};
 use model::ProgramFile;
@@ -31,8 +31,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
 /// Begins the session of `scruple run`: of the catalog, or of programs of the user's.
 fn begin(args: &RunArgs) -> anyhow::Result<Session> {
     let mut programs = asked(args)?;
-    let (designs, profile) = (plan::choose(Purpose::Run, &args.experiments)?, args.profile);
-    let mut plan = Plan::new(Purpose::Run, designs, profile, &args.plan, profile.budget_s())?;
+    let mut plan = plan::of_catalog(&args.experiments, args.profile, &args.plan)?;
     if programs.is_empty() {
         return conduct::begin(plan);
     }

@@ -25,6 +25,7 @@ mod method;
 mod method_machine;
 mod precious;
 mod predict;
+mod preset;
 mod programs;
 mod query;
 mod recorded;

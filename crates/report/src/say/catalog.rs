@@ -4,7 +4,7 @@ use super::chapter::Chapter;
 use crate::doc::{Block, Doc, Kind, Role, Table, Text, Tone};
 use crate::paint;
 use crate::words;
-use model::{Card, Center, Claim, Design, Part, Profile, Quantity, Response, Unit};
+use model::{Card, Center, Claim, Design, Part, Preset, Profile, Quantity, Response, Unit};
 use wording::number::{Terms, rounded, share, terms_of};
 use wording::{capital, counted, short, stated};
 
@@ -30,6 +30,17 @@ pub fn list(designs: &[Design], profile: Profile, width: usize) -> String {
     }
     let more = "`scruple explain EXPERIMENT` says how each is measured and judged.";
     doc.push(Block::small(more));
+    doc.text(width)
+}
+
+/// Returns each preset with its question, for a terminal of `width` columns, with ANSI colours.
+pub fn presets(presets: &[Preset], width: usize) -> String {
+    let mut doc = Doc::new("", "the presets", "the presets");
+    doc.push(Block::heading(2, "Presets: one question, several experiments"));
+    let mut table = Table::of(&["", ""]);
+    presets.iter().for_each(|preset| table.row([preset.name.as_str(), &preset.question]));
+    doc.push(Block::Table(table));
+    doc.push(Block::small("`scruple run PRESET` measures one."));
     doc.text(width)
 }
 

@@ -54,7 +54,11 @@ pub(crate) fn chapter<'a>(
     let counted = |n: usize, noun| Text::from(counted(n as u64, noun));
     let summary = chapter.summary;
     let answers = (0..summary.findings.len()).flat_map(|index| answer(chapter, index)).collect();
-    let figures: Vec<Block<'a>> = figures.collect();
+    let mut figures: Vec<Block<'a>> = figures.collect();
+    // A preset is asked for its figures.
+    if terminal.is_none() && session.manifest.options.preset.is_some() {
+        blocks.append(&mut figures);
+    }
     folds.extend([
         (counted(summary.findings.len(), "answer"), answers),
         (counted(figures.len(), "more figure"), figures),

@@ -104,14 +104,19 @@ pub(crate) fn heading(chapter: &Chapter<'_>) -> Block<'static> {
 }
 
 /// Returns what a session is about; the machine's name follows.
-pub(crate) fn title(session: &Session<'_>) -> &'static str {
-    match (session.manifest.options.inquiry, session.manifest.options.selftest) {
+pub(crate) fn title(session: &Session<'_>) -> String {
+    let options = &session.manifest.options;
+    if let Some(preset) = &options.preset {
+        return format!("{} on", short(&preset.title, 120));
+    }
+    let title = match (options.inquiry, options.selftest) {
         (Some(Inquiry::Study), _) => "What your programs cost on",
         (Some(Inquiry::Scale), _) => "How a command scales on",
         (Some(Inquiry::Why), _) => "What limits a command, found on",
         (_, true) => "Self-test: how far to trust",
         (_, false) => "What concurrency costs on",
-    }
+    };
+    title.into()
 }
 
 /// Returns the grade for the top of a page, with the most important of what it rests on.
