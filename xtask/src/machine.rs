@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 /// The package managers in the order in which they are looked for, and the tools. A tool has its names
 /// in the order of preference, and by package manager the packages that may bring it; those of `other`
-/// are for all managers that it does not name. `variable` is one of the environment that may name it.
+/// are for all managers that it does not name, and `&` joins those that are needed together. `variable`
+/// is one of the environment that may name it.
 const LIST: &str = include_str!("tools.txt");
 
 /// A block of the list: lines of a key and words.
@@ -85,6 +86,7 @@ fn commands(manager: Entry<'_>, tool: Entry<'_>, prefix: &str) -> Vec<String> {
     let update = Some(manager.get("update")).filter(|word| !word.is_empty());
     let update = update.map(|word| format!("{prefix}{program} {word}"));
     let packages = tool.packages(program);
+    let packages = packages.map(|package| package.replace('&', " "));
     let installs = packages.map(|package| format!("{prefix}{program} {install} {package}"));
     update.into_iter().chain(installs).collect()
 }
@@ -139,6 +141,8 @@ mod tests {
             commands(managers[2], tool("browser"), ""),
             ["pacman -Sy --noconfirm --needed chromium"]
         );
+        let linker = commands(managers[0], tool("linker for aarch64"), "");
+        assert!(linker[1].ends_with(" gcc-aarch64-linux-gnu libc6-dev-arm64-cross"), "{linker:?}");
     }
 
     #[test]
@@ -159,7 +163,7 @@ mod tests {
 
     #[test]
     fn every_tool_of_the_list_has_names_and_packages() {
-        assert_eq!(entries("tool").count(), 8);
+        assert_eq!(entries("tool").count(), 11);
         for tool in entries("tool") {
             assert!(!tool.get("names").is_empty() && !tool.get("other").is_empty(), "{tool:?}");
         }

@@ -5,6 +5,7 @@
 mod book;
 mod calibrate;
 mod deny;
+mod dist;
 mod duckdb;
 mod machine;
 mod markdown;
@@ -78,6 +79,10 @@ enum Chore {
     },
     /// Stop at known advisories, and compare two release builds byte by byte
     ReleaseCheck,
+    /// Make and try static binaries: tarballs, Debian packages, wheels
+    ///
+    /// They are written to target/dist, for x86-64 and aarch64.
+    Dist,
     /// Start, stop or test a Slurm cluster of virtual nodes
     ///
     /// Needs root and Debian's Slurm. It shows that a fleet works; its figures mean nothing.
@@ -117,6 +122,7 @@ fn perform(Asked { chore, no_install }: &Asked) -> Result<u8> {
         Chore::Pictures => pictures::pictures(root, install)?,
         Chore::Record { into, binary } => record::record(root, into.as_deref(), binary.as_deref())?,
         Chore::ReleaseCheck => release::check(root, install)?,
+        Chore::Dist => dist::dist(root, install)?,
         Chore::Slurm(asked) => slurm::slurm(root, asked, install)?,
         Chore::Vm { kernel } => return vm::vm(root, kernel.as_deref(), install),
     }

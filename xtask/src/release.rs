@@ -49,7 +49,7 @@ fn build(root: &Path, folder: &Path) -> Result<Vec<u8>> {
 }
 
 /// Panics name the source they stand in: by a path that is the same everywhere.
-fn remapped(folder: &Path) -> String {
+pub(crate) fn remapped(folder: &Path) -> String {
     let home = std::env::var("CARGO_HOME").ok().or_else(|| {
         let home = std::env::var("HOME").ok()?;
         Some(format!("{home}/.cargo"))

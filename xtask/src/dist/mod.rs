@@ -1,0 +1,190 @@
+//! `cargo xtask dist`: static binaries as tarballs, Debian packages and wheels in `target/dist`, each
+//! tried where there is nothing else.
+
+mod packages;
+mod trial;
+
+use crate::shell::{Run, command, on_path, remove};
+use crate::{machine, release, steps};
+use anyhow::{Context, Result, bail, ensure};
+use packages::{Kind, Stage};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The kinds of CPU as Rust names them and as Debian does.
+const CPUS: [(&str, &str); 2] = [("x86_64", "amd64"), ("aarch64", "arm64")];
+
+/// A kind of machine that can be built for here.
+#[derive(Debug)]
+struct Target {
+    cpu: &'static str,
+    debian: &'static str,
+    triple: String,
+    linker: PathBuf,
+    /// Starts its programs here; nothing where this machine does so itself.
+    emulator: Option<PathBuf>,
+}
+
+/// A line of the table: the artefact, its bytes, and what became of it.
+type Row = [String; 3];
+
+/// Makes and tries everything, and prints a table of it.
+///
+/// # Errors
+/// If nothing could be made, or something failed for a kind of machine that can be built for.
+pub(crate) fn dist(root: &Path, install: bool) -> Result<()> {
+    let folder = steps::target(root).join("dist");
+    remove(&folder)?;
+    let scratch = folder.join("scratch");
+    let cannot = || format!("cannot make the folder {}", scratch.display());
+    std::fs::create_dir_all(&scratch).with_context(cannot)?;
+    let (mut rows, mut sums, mut failures) = (Vec::<Row>::new(), String::new(), 0);
+    let row = |name: &str, bytes: String, said: String| [name.to_string(), bytes, said];
+    // The binary that this machine can run comes first: it prints the pages of all.
+    let mut cpus = CPUS;
+    cpus.sort_by_key(|(cpu, _)| *cpu != std::env::consts::ARCH);
+    for cpu in cpus {
+        let target = match target(cpu, install) {
+            Ok(target) => target,
+            Err(missing) => {
+                rows.push(row(cpu.0, "-".into(), format!("NOT MADE: {missing:#}")));
+                continue;
+            }
+        };
+        let stage = build(root, &target).and_then(|it| Stage::new(root, &scratch, &target, &it));
+        let stage = match stage {
+            Ok(stage) => stage,
+            Err(error) => {
+                failures += 1;
+                rows.push(row(cpu.0, "-".into(), format!("FAILED: {error:#}")));
+                continue;
+            }
+        };
+        for kind in [Kind::Tarball, Kind::Debian, Kind::Wheel] {
+            let name = kind.name(&target);
+            let file = folder.join(&name);
+            match stage.pack(kind, &file, install).and_then(|()| Ok(std::fs::read(&file)?)) {
+                Ok(bytes) => {
+                    sums += &format!("{}  {name}\n", packages::hex(&bytes));
+                    let said = trial::attempt(kind, &file, &target, &scratch.join("trial"));
+                    failures += usize::from(said.is_err());
+                    let said = said.unwrap_or_else(|error| format!("FAILED: {error:#}"));
+                    rows.push(row(&name, bytes.len().to_string(), said));
+                }
+                Err(error) => {
+                    failures += 1;
+                    rows.push(row(&name, "-".into(), format!("FAILED: {error:#}")));
+                }
+            }
+        }
+    }
+    std::fs::write(folder.join("SHA256SUMS"), &sums)?;
+    remove(&scratch)?;
+    println!("\n{}In {}, with SHA256SUMS.", table(&rows), folder.display());
+    ensure!(!sums.is_empty(), "nothing could be made, see above");
+    ensure!(failures == 0, "{failures} of these failed, see above");
+    Ok(())
+}
+
+fn table(rows: &[Row]) -> String {
+    let head = ["artefact", "bytes", "tried"].map(str::to_string);
+    let all = || [&head].into_iter().chain(rows);
+    let width = all().map(|[name, ..]| name.len()).max().unwrap_or_default();
+    let line = |[name, bytes, said]: &Row| format!("{name:width$}  {bytes:>9}  {said}\n");
+    all().map(line).collect()
+}
+
+/// Finds out how to build for a kind of CPU. A program with musl needs nothing of the machine's C
+/// library; where Rust has no standard library for it, glibc is linked statically.
+///
+/// # Errors
+/// Names what is missing, with what to type.
+fn target((cpu, debian): (&'static str, &'static str), install: bool) -> Result<Target> {
+    let [musl, gnu] = ["musl", "gnu"].map(|libc| format!("{cpu}-unknown-linux-{libc}"));
+    let Some(triple) = [&musl, &gnu].into_iter().find(|triple| has_library(triple)) else {
+        bail!("no standard library of Rust for {musl} or {gnu}; type: rustup target add {musl}");
+    };
+    let native = cpu == std::env::consts::ARCH;
+    let linker = match native {
+        true => "cc".into(),
+        false => machine::provide(&format!("linker for {cpu}"), install)?,
+    };
+    if *triple == gnu {
+        println!("-- {cpu}: {gnu}, since {musl} is missing (rustup target add {musl})");
+        let file = Command::new(&linker).arg("-print-file-name=libc.a").read()?;
+        ensure!(
+            file.starts_with('/'),
+            "{} has no static C library (libc.a); Debian has it in libc6-dev or \
+             libc6-dev-{debian}-cross, Fedora in glibc-static",
+            linker.display()
+        );
+    }
+    let emulator = ["-static", ""].iter().find_map(|end| on_path(&format!("qemu-{cpu}{end}")));
+    let emulator = emulator.filter(|_| !native);
+    Ok(Target { cpu, debian, triple: triple.clone(), linker, emulator })
+}
+
+fn has_library(triple: &str) -> bool {
+    let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
+    let folder = Command::new(rustc).args(["--print", "target-libdir", "--target", triple]).read();
+    folder.is_ok_and(|folder| Path::new(folder.trim()).is_dir())
+}
+
+impl Target {
+    fn is_native(&self) -> bool {
+        self.cpu == std::env::consts::ARCH
+    }
+
+    /// Returns the command that starts a program of this kind here, if one can.
+    fn start(&self, program: &Path) -> Option<Command> {
+        let mut command = command("timeout 300");
+        if !self.is_native() {
+            command.arg(self.emulator.as_ref()?);
+        }
+        command.arg(program);
+        Some(command)
+    }
+}
+
+/// Returns the static binary.
+fn build(root: &Path, target: &Target) -> Result<PathBuf> {
+    println!("-- {}: a static release build", target.triple);
+    let mut cargo = command("cargo build --release --locked --package lab --bin scruple --target");
+    cargo.arg(&target.triple).current_dir(root);
+    let flags = format!("-C target-feature=+crt-static {}", release::remapped(root));
+    if !target.is_native() {
+        let name = target.triple.to_uppercase().replace('-', "_");
+        cargo.env(format!("CARGO_TARGET_{name}_LINKER"), &target.linker);
+    }
+    cargo.env("RUSTFLAGS", flags).run()?;
+    let binary = steps::target(root).join(&target.triple).join("release/scruple");
+    let headers = command("readelf --program-headers --wide").arg(&binary).read()?;
+    ensure!(!headers.contains("INTERP"), "{} is not static", binary.display());
+    Ok(binary)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{table, target};
+
+    #[test]
+    fn a_missing_standard_library_is_named_with_what_to_type() {
+        let said = target(("astrolabe", "astro"), false).unwrap_err().to_string();
+        assert!(said.contains("astrolabe-unknown-linux-gnu"), "{said}");
+        assert!(said.ends_with("rustup target add astrolabe-unknown-linux-musl"), "{said}");
+    }
+
+    #[test]
+    fn the_table_has_a_line_for_each_artefact() {
+        let rows = [["a.deb", "1234", "ok"], ["aarch64", "-", "NOT MADE: x"]];
+        let rows = rows.map(|row| row.map(str::to_string));
+        assert_eq!(
+            table(&rows),
+            "artefact      bytes  tried\n\
+             a.deb          1234  ok\n\
+             aarch64           -  NOT MADE: x\n"
+        );
+    }
+}
