@@ -2,7 +2,6 @@
 //! tried where there is nothing else.
 
 mod packages;
-mod trial;
 
 use crate::shell::{Run, command, on_path, remove};
 use crate::{machine, release, steps};
@@ -23,8 +22,9 @@ struct Target {
     debian: &'static str,
     triple: String,
     linker: PathBuf,
-    /// Starts its programs here; nothing where this machine does so itself.
-    emulator: Option<PathBuf>,
+    binary: PathBuf,
+    /// The words that start its programs here; none where nothing can.
+    start: Option<String>,
 }
 
 /// A line of the table: the artefact, its bytes, and what became of it.
@@ -40,50 +40,40 @@ pub(crate) fn dist(root: &Path, install: bool) -> Result<()> {
     let scratch = folder.join("scratch");
     let cannot = || format!("cannot make the folder {}", scratch.display());
     std::fs::create_dir_all(&scratch).with_context(cannot)?;
-    let (mut rows, mut sums, mut failures) = (Vec::<Row>::new(), String::new(), 0);
-    let row = |name: &str, bytes: String, said: String| [name.to_string(), bytes, said];
+    let (mut rows, mut failures) = (Vec::<Row>::new(), 0);
     // The binary that this machine can run comes first: it prints the pages of all.
     let mut cpus = CPUS;
     cpus.sort_by_key(|(cpu, _)| *cpu != std::env::consts::ARCH);
     for cpu in cpus {
-        let target = match target(cpu, install) {
+        let whole = |said| [cpu.0.to_string(), "-".to_string(), said];
+        let target = match target(root, cpu, install) {
             Ok(target) => target,
             Err(missing) => {
-                rows.push(row(cpu.0, "-".into(), format!("NOT MADE: {missing:#}")));
+                rows.push(whole(format!("NOT MADE: {missing:#}")));
                 continue;
             }
         };
-        let stage = build(root, &target).and_then(|it| Stage::new(root, &scratch, &target, &it));
-        let stage = match stage {
-            Ok(stage) => stage,
-            Err(error) => {
-                failures += 1;
-                rows.push(row(cpu.0, "-".into(), format!("FAILED: {error:#}")));
-                continue;
-            }
-        };
+        let stage = Stage { root, scratch: &scratch, target: &target };
+        if let Err(error) = build(root, &target).and_then(|()| stage.lay_out()) {
+            failures += 1;
+            rows.push(whole(format!("FAILED: {error:#}")));
+            continue;
+        }
         for kind in [Kind::Tarball, Kind::Debian, Kind::Wheel] {
             let name = kind.name(&target);
             let file = folder.join(&name);
-            match stage.pack(kind, &file, install).and_then(|()| Ok(std::fs::read(&file)?)) {
-                Ok(bytes) => {
-                    sums += &format!("{}  {name}\n", packages::hex(&bytes));
-                    let said = trial::attempt(kind, &file, &target, &scratch.join("trial"));
-                    failures += usize::from(said.is_err());
-                    let said = said.unwrap_or_else(|error| format!("FAILED: {error:#}"));
-                    rows.push(row(&name, bytes.len().to_string(), said));
-                }
-                Err(error) => {
-                    failures += 1;
-                    rows.push(row(&name, "-".into(), format!("FAILED: {error:#}")));
-                }
-            }
+            let packed = stage.pack(kind, &file, install);
+            let tried = packed.and_then(|_| stage.attempt(&file));
+            failures += usize::from(tried.is_err());
+            let bytes = std::fs::metadata(&file).map_or("-".into(), |it| it.len().to_string());
+            rows.push([name, bytes, tried.unwrap_or_else(|error| format!("FAILED: {error:#}"))]);
         }
     }
-    std::fs::write(folder.join("SHA256SUMS"), &sums)?;
     remove(&scratch)?;
-    println!("\n{}In {}, with SHA256SUMS.", table(&rows), folder.display());
-    ensure!(!sums.is_empty(), "nothing could be made, see above");
+    println!("\n{}", table(&rows));
+    ensure!(rows.iter().any(|[_, bytes, _]| bytes != "-"), "nothing could be made, see above");
+    command("sh -c").arg("sha256sum scruple* > SHA256SUMS").current_dir(&folder).run()?;
+    println!("In {}, with SHA256SUMS.", folder.display());
     ensure!(failures == 0, "{failures} of these failed, see above");
     Ok(())
 }
@@ -101,7 +91,11 @@ fn table(rows: &[Row]) -> String {
 ///
 /// # Errors
 /// Names what is missing, with what to type.
-fn target((cpu, debian): (&'static str, &'static str), install: bool) -> Result<Target> {
+fn target(
+    root: &Path,
+    (cpu, debian): (&'static str, &'static str),
+    install: bool,
+) -> Result<Target> {
     let [musl, gnu] = ["musl", "gnu"].map(|libc| format!("{cpu}-unknown-linux-{libc}"));
     let Some(triple) = [&musl, &gnu].into_iter().find(|triple| has_library(triple)) else {
         bail!("no standard library of Rust for {musl} or {gnu}; type: rustup target add {musl}");
@@ -122,8 +116,10 @@ fn target((cpu, debian): (&'static str, &'static str), install: bool) -> Result<
         );
     }
     let emulator = ["-static", ""].iter().find_map(|end| on_path(&format!("qemu-{cpu}{end}")));
-    let emulator = emulator.filter(|_| !native);
-    Ok(Target { cpu, debian, triple: triple.clone(), linker, emulator })
+    let emulator = if native { Some(PathBuf::new()) } else { emulator };
+    let start = emulator.map(|emulator| format!("timeout 300 {}", emulator.display()));
+    let binary = steps::target(root).join(triple).join("release/scruple");
+    Ok(Target { cpu, debian, triple: triple.clone(), linker, binary, start })
 }
 
 fn has_library(triple: &str) -> bool {
@@ -136,20 +132,10 @@ impl Target {
     fn is_native(&self) -> bool {
         self.cpu == std::env::consts::ARCH
     }
-
-    /// Returns the command that starts a program of this kind here, if one can.
-    fn start(&self, program: &Path) -> Option<Command> {
-        let mut command = command("timeout 300");
-        if !self.is_native() {
-            command.arg(self.emulator.as_ref()?);
-        }
-        command.arg(program);
-        Some(command)
-    }
 }
 
-/// Returns the static binary.
-fn build(root: &Path, target: &Target) -> Result<PathBuf> {
+/// Builds the static binary.
+fn build(root: &Path, target: &Target) -> Result<()> {
     println!("-- {}: a static release build", target.triple);
     let mut cargo = command("cargo build --release --locked --package lab --bin scruple --target");
     cargo.arg(&target.triple).current_dir(root);
@@ -159,19 +145,19 @@ fn build(root: &Path, target: &Target) -> Result<PathBuf> {
         cargo.env(format!("CARGO_TARGET_{name}_LINKER"), &target.linker);
     }
     cargo.env("RUSTFLAGS", flags).run()?;
-    let binary = steps::target(root).join(&target.triple).join("release/scruple");
-    let headers = command("readelf --program-headers --wide").arg(&binary).read()?;
-    ensure!(!headers.contains("INTERP"), "{} is not static", binary.display());
-    Ok(binary)
+    let headers = command("readelf --program-headers --wide").arg(&target.binary).read()?;
+    ensure!(!headers.contains("INTERP"), "{} is not static", target.binary.display());
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::{table, target};
+    use std::path::Path;
 
     #[test]
     fn a_missing_standard_library_is_named_with_what_to_type() {
-        let said = target(("astrolabe", "astro"), false).unwrap_err().to_string();
+        let said = target(Path::new("/"), ("astrolabe", "astro"), false).unwrap_err().to_string();
         assert!(said.contains("astrolabe-unknown-linux-gnu"), "{said}");
         assert!(said.ends_with("rustup target add astrolabe-unknown-linux-musl"), "{said}");
     }
