@@ -37,6 +37,10 @@ pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
 /// If no design has it; the error lists the known names.
 pub(crate) fn find(designs: &[Design], name: &str) -> anyhow::Result<Design> {
     let ids: Vec<&str> = designs.iter().map(|design| design.id.as_str()).collect();
+    if let Some(preset) = experiments::presets().iter().find(|it| it.about.name == name) {
+        let of: Vec<&str> = preset.designs.iter().map(|design| design.id.as_str()).collect();
+        bail!("{name} is a preset (scruple run {name}); its experiments are {}", of.join(", "));
+    }
     known("no experiment is named", name, &ids)?;
     Ok(designs.iter().find(|design| design.id == name).cloned().unwrap_or_default())
 }

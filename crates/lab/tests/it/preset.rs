@@ -43,6 +43,8 @@ fn a_preset_is_meant_listed_and_stands_alone() {
     };
     assert!(refused(&["thread-vs-processes"]).contains("did you mean threads-vs-processes?"));
     assert!(refused(&["threads-vs-processes", "create"]).contains("is a preset"));
+    let explained = scruple().args(["explain", "threads-vs-processes"]).output().unwrap();
+    assert!(said(&explained).contains("its experiments are workers"), "{}", said(&explained));
     let listed = scruple().arg("list").output().unwrap();
     assert!(said(&listed).contains("threads-vs-processes"), "{}", said(&listed));
 }

@@ -62,8 +62,10 @@ pub(crate) fn lead(session: &Session<'_>) -> Block<'static> {
     let ends = ends.map(|one| one.started_unix_ms.saturating_add(one.total_ns / 1_000_000));
     let length = ends.max().map(|end| end.saturating_sub(manifest.started_unix_ms).div_ceil(1000));
     let length = length.map(|s| format!(" in {}", duration_s(s))).unwrap_or_default();
+    let preset = manifest.options.preset.as_ref();
+    let preset = preset.map(|it| format!("{}, ", short(&it.name, 64))).unwrap_or_default();
     let rest = format!(
-        "{}, Linux {} · profile {} · {}{length}",
+        "{}, Linux {} · {preset}profile {} · {}{length}",
         counted(environment.cpus_allowed.len() as u64, "CPU"),
         short(&environment.kernel, 80),
         manifest.options.profile.name(),

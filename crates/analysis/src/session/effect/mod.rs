@@ -316,7 +316,9 @@ impl Former<'_> {
                     "1 trial observed it, 2 are needed to see how much trials differ".into()
                 }
                 (false, Some(first)) => {
-                    format!("no completed trial observed it{}", self.table.why_not(first))
+                    let why = self.table.why_not(first);
+                    let observed = if why.starts_with(':') { " observed it" } else { "" };
+                    format!("no completed trial{observed}{why}")
                 }
                 (false, None) => "no trial of this profile matches, or none was reached".into(),
             });

@@ -355,9 +355,12 @@ fn a_refused_frequency_says_why() {
     let records = [task(0, "thread", "1", 1).ended(refused).record()];
     let among = Quantity::Frequency { response: "faults_count".into(), among: Cell::default() };
     assert_eq!(
-        result(&design(), &records, among).remark,
+        result(&design(), &records, among.clone()).remark,
         "no completed trial observed it: unsupported, needs 2 CPUs"
     );
+    let without = [task(0, "thread", "1", 1).record()];
+    let remark = result(&design(), &without, among).remark;
+    assert_eq!(remark, "no completed trial measured it");
 }
 
 #[test]
