@@ -191,9 +191,7 @@ fn by_evidence(a: &&(usize, &Fit), b: &&(usize, &Fit)) -> std::cmp::Ordering {
 /// Of several laws that stand: the simplest that is supported.
 fn among(standing: &[(usize, &Fit)]) -> Result<(usize, Reason), Error> {
     let best = standing.iter().min_by(by_evidence).ok_or(Error::NoLaw)?;
-    let Some(least) = best.1.aicc else {
-        return Ok((best.0, Reason::TooFewForEvidence));
-    };
+    let Some(least) = best.1.aicc else { return Ok((best.0, Reason::TooFewForEvidence)) };
     let above = |fit: &Fit| fit.aicc.map(|aicc| aicc - least);
     let mut supported: Vec<&(usize, &Fit)> = standing
         .iter()

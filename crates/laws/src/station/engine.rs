@@ -3,20 +3,13 @@
 use super::agenda::{Agenda, NEVER};
 use super::feed::Feed;
 use super::shared::Shared;
-use super::{Accept, Demand, End, Request, Station, Totals, Visit, Waiting};
+use super::{Demand, End, Request, Station, Totals, Visit, Waiting};
 use crate::Error;
 use std::collections::VecDeque;
 
 /// The latest time that is played, in ns: 146 years. What is noted of times before it overflows no
 /// `u64`.
 const LAST_NS: u64 = 1 << 62;
-
-/// Linux sends a SYN again after 1 s, the next ones as [`Accept::linear`] says and then each time
-/// after twice as long (RFC 6298, section 2), but never later than `TCP_RTO_MAX`.
-const SYN_FIRST_NS: u64 = 1_000_000_000;
-
-/// `TCP_RTO_MAX`: 120 s.
-const SYN_MOST_NS: u64 = 120_000_000_000;
 
 /// What a request's next event on the agenda is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,10 +18,6 @@ enum Next {
     Nothing,
     /// Its wait without a worker is over.
     Asks,
-    /// The accept queue was full; it tries again.
-    TriesAgain,
-    /// The accept queue was full too often.
-    GivesUp,
     /// Its wait with a worker is over.
     Computes,
     /// It is done.
@@ -156,7 +145,6 @@ impl<'a, F: Feed, S: FnMut(&Visit)> Engine<'a, F, S> {
             number: self.totals.came,
             connection: request.connection,
             came_ns: request.at_ns,
-            refused: 0,
             end: End::Unfinished { begun_ns: None },
         };
         let present = Present { visit, demand: request.demand, next: Next::Nothing };
@@ -185,10 +173,9 @@ impl<'a, F: Feed, S: FnMut(&Visit)> Engine<'a, F, S> {
         let present = &mut self.slots[slot as usize];
         let next = std::mem::replace(&mut present.next, Next::Nothing);
         match next {
-            Next::Asks | Next::TriesAgain => self.asks(slot),
+            Next::Asks => self.asks(slot),
             Next::Computes => self.computes(slot),
             Next::Done => self.done(slot)?,
-            Next::GivesUp => self.gives_up(slot)?,
             Next::Nothing | Next::Gone => {}
         }
         Ok(())
@@ -225,12 +212,7 @@ impl<'a, F: Feed, S: FnMut(&Visit)> Engine<'a, F, S> {
             self.free -= 1;
             self.takes_worker(slot);
         } else {
-            match self.station.accept {
-                Some(accept) if self.queue.len() >= accept.length as usize => {
-                    self.refused(slot, accept);
-                }
-                _ => self.queue.push_back(slot),
-            }
+            self.queue.push_back(slot);
         }
     }
 
@@ -249,17 +231,6 @@ impl<'a, F: Feed, S: FnMut(&Visit)> Engine<'a, F, S> {
             Some(slot) => self.takes_worker(slot),
             None => self.free += 1,
         }
-    }
-
-    /// A full accept queue drops the SYN, and the client's kernel sends it again.
-    fn refused(&mut self, slot: u32, accept: Accept) {
-        self.totals.refused += 1;
-        let refused = &mut self.slots[slot as usize].visit.refused;
-        let after_ns = SYN_FIRST_NS << refused.saturating_sub(accept.linear).min(8);
-        *refused += 1;
-        let over = *refused > accept.retries + accept.linear;
-        let next = if over { Next::GivesUp } else { Next::TriesAgain };
-        self.note(slot, next, after_ns.min(SYN_MOST_NS));
     }
 
     fn begins(&mut self, slot: u32) {
@@ -315,22 +286,6 @@ impl<'a, F: Feed, S: FnMut(&Visit)> Engine<'a, F, S> {
             seat.bound = false;
             self.worker_free();
         }
-    }
-
-    fn gives_up(&mut self, slot: u32) -> Result<(), Error> {
-        self.totals.given_up += 1;
-        let connection = self.slots[slot as usize].visit.connection;
-        self.ends(slot, End::GivenUp { at_ns: self.now_ns });
-        self.feed.ended(connection, self.now_ns)?;
-        if self.station.bound
-            && let Some(seat) = self.seat(slot)
-        {
-            match seat.behind.pop_front() {
-                Some(next) => self.asks(next),
-                None => seat.busy = false,
-            }
-        }
-        Ok(())
     }
 
     /// A request leaves, and its slot is there for another. What is asked of the slot before that

@@ -12,8 +12,7 @@
 //! * CPUs, shared equally by all that compute (egalitarian processor sharing, L. Kleinrock,
 //!   *Time-shared systems: a theoretical treatment*, Journal of the ACM 14, 1967: of n requests on k
 //!   CPUs each runs at the speed min(1, k/n)), or enough of them for all;
-//! * whether a worker stays with its connection, as a blocking server with keep-alive does;
-//! * an accept queue of a stated length, beyond which connecting is tried again later.
+//! * whether a worker stays with its connection, as a blocking server with keep-alive does.
 //!
 //! Requests come at given times ([`open`]), or from connections that ask again when they are
 //! answered ([`closed`]).
@@ -38,12 +37,6 @@ pub const TIME_MAX_NS: u64 = 1 << 53;
 
 /// The most CPUs.
 const CPUS_MAX: u32 = 65_536;
-
-/// The most retries of a SYN that Linux can be set to.
-const RETRIES_MAX: u32 = 127;
-
-/// The most tries of a SYN at even intervals that Linux can be set to.
-const LINEAR_MAX: u32 = 255;
 
 /// What a request asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,19 +67,6 @@ pub enum Waiting {
     Apart,
 }
 
-/// An accept queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Accept {
-    /// Requests that can wait for a worker. Linux holds one connection more than `listen` asks for.
-    pub length: u32,
-    /// How often connecting is tried again beyond the linear tries, at most 127
-    /// (`net.ipv4.tcp_syn_retries`; 6 unless set).
-    pub retries: u32,
-    /// After how many further tries, at most 255, the next one still comes 1 s later and not twice as
-    /// late as the last (`net.ipv4.tcp_syn_linear_timeouts`; 4 from Linux 6.5 on, 0 before).
-    pub linear: u32,
-}
-
 /// Who serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Station {
@@ -98,21 +78,13 @@ pub struct Station {
     pub cpus: Option<u32>,
     /// Whether a worker that took a connection serves no other until that asks for nothing more.
     pub bound: bool,
-    /// Where requests wait for a worker; `None` where there is room for all.
-    pub accept: Option<Accept>,
 }
 
 impl Station {
     /// Makes a station of workers with one request at a time, waits included, and a CPU for each:
     /// G/G/c, first come first served. One worker is the single-threaded server.
     pub fn servers(workers: u32) -> Self {
-        Station {
-            workers: Some(workers),
-            waiting: Waiting::Held,
-            cpus: None,
-            bound: false,
-            accept: None,
-        }
+        Station { workers: Some(workers), waiting: Waiting::Held, cpus: None, bound: false }
     }
 
     /// Makes a station of workers, threads or processes, on a number of CPUs.
@@ -137,12 +109,6 @@ impl Station {
         Station { bound: true, ..self }
     }
 
-    /// The same behind an accept queue.
-    #[must_use]
-    pub fn accepting(self, accept: Accept) -> Self {
-        Station { accept: Some(accept), ..self }
-    }
-
     fn check(&self) -> Result<(), Error> {
         if let Some(workers) = self.workers {
             count("workers", workers)?;
@@ -151,19 +117,12 @@ impl Station {
             let holds = (1..=CPUS_MAX).contains(&cpus);
             within("CPUs", f64::from(cpus), holds, "between 1 and 65,536")?;
         }
-        // What waits before it has a worker has been accepted, and its connection has no worker yet.
+        // What waits before it has a worker has a connection that has no worker yet.
         let limited = self.workers.is_some() && self.waiting == Waiting::Held;
-        if !limited && (self.bound || self.accept.is_some()) {
-            let right = "limited, and held by waits, where they stay with connections or requests \
-                         queue for them";
+        if !limited && self.bound {
+            let right = "limited, and held by waits, where they stay with connections";
             let value = self.workers.map_or(f64::INFINITY, f64::from);
             return Err(Error::Wrong { what: "workers", value, right });
-        }
-        if let Some(accept) = self.accept {
-            let holds = accept.retries <= RETRIES_MAX;
-            within("retries", f64::from(accept.retries), holds, "at most 127")?;
-            let holds = accept.linear <= LINEAR_MAX;
-            within("linear", f64::from(accept.linear), holds, "at most 255")?;
         }
         Ok(())
     }
@@ -178,11 +137,6 @@ pub enum End {
         begun_ns: u64,
         /// When it was done, in ns.
         done_ns: u64,
-    },
-    /// The accept queue was full, however often it tried.
-    GivenUp {
-        /// When it gave up, in ns.
-        at_ns: u64,
     },
     /// It was still there when the simulation ended.
     Unfinished {
@@ -200,8 +154,6 @@ pub struct Visit {
     pub connection: u32,
     /// When it came, in ns.
     pub came_ns: u64,
-    /// How often the accept queue was full.
-    pub refused: u32,
     /// How it ended.
     pub end: End,
 }
@@ -211,7 +163,7 @@ impl Visit {
     pub fn response_ns(&self) -> Option<u64> {
         match self.end {
             End::Answered { done_ns, .. } => Some(done_ns - self.came_ns),
-            _ => None,
+            End::Unfinished { .. } => None,
         }
     }
 }
@@ -219,17 +171,13 @@ impl Visit {
 /// What a simulation adds up to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Requests that came. Each is in exactly one of `answered`, `given_up` and `unfinished`.
+    /// Requests that came. Each is in exactly one of `answered` and `unfinished`.
     pub came: u64,
     /// Those that were answered.
     pub answered: u64,
-    /// Those that gave up before a full accept queue.
-    pub given_up: u64,
     /// Those that were still there at the end.
     pub unfinished: u64,
-    /// How often the accept queue was full for one.
-    pub refused: u64,
-    /// Arrivals, ends of a wait, ends of a service and new tries: what was played.
+    /// Arrivals, ends of a wait and ends of a service: what was played.
     pub events: u64,
     /// From the first arrival to the last event, or to the time at which it was to end, in ns.
     pub elapsed_ns: u64,

@@ -12,7 +12,7 @@ const ROUNDING_NS: f64 = 1.0 / 1024.0;
 /// comes and goes meanwhile. That is the virtual time of fair queueing (A. Demers, S. Keshav and
 /// S. Shenker, *Analysis and simulation of a fair queueing algorithm*, SIGCOMM 1989), and it costs a
 /// change of order log n, where stepping each request would cost n.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Shared {
     /// 1/k.
     share: f64,
@@ -32,15 +32,7 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn new(cpus: u32) -> Self {
-        Shared {
-            share: 1.0 / f64::from(cpus),
-            count: 0,
-            ends: Agenda::default(),
-            got_ns: 0.0,
-            clock_ns: 0.0,
-            idle_ns: 0,
-            due_ns: NEVER,
-        }
+        Shared { share: 1.0 / f64::from(cpus), due_ns: NEVER, ..Shared::default() }
     }
 
     /// When the next request is done, in the first whole ns after it; [`NEVER`] if none computes.

@@ -69,7 +69,7 @@ impl Summary {
                 self.response.record(done_ns - visit.came_ns);
                 self.queued.record(begun_ns - visit.came_ns);
             }
-            End::GivenUp { .. } | End::Unfinished { .. } => self.unanswered += 1,
+            End::Unfinished { .. } => self.unanswered += 1,
         }
     }
 }

@@ -1,8 +1,7 @@
 //! Answers that need no formula.
 
 use super::super::{
-    Accept, Clients, End, Request, Station, Summary, TIME_MAX_NS, Totals, Visit, Waiting, closed,
-    open, open_all,
+    Clients, End, Request, Station, Summary, TIME_MAX_NS, Totals, Waiting, closed, open, open_all,
 };
 use super::{MS, at, cpu, wait};
 use crate::Error;
@@ -123,77 +122,6 @@ fn requests_of_one_connection_follow_one_another() {
     assert_eq!(done(&two.bound()), [Some(10), Some(20), Some(12), Some(60), None]);
 }
 
-fn one(visits: &[Visit], number: usize) -> (u32, End) {
-    (visits[number].refused, visits[number].end)
-}
-
-#[test]
-fn a_full_accept_queue_costs_one_three_and_seven_seconds() {
-    let accept = Accept { length: 1, retries: 6, linear: 0 };
-    let station = Station::servers(1).accepting(accept);
-    // One is served for 6 s and one has its place in the queue.
-    let requests = [at(0, wait(6 * SECOND)), at(1, wait(0)), at(2, wait(MS)), at(3, wait(MS))];
-    let (visits, totals) = open_all(&station, &requests).unwrap();
-    let seven = 2 + 7 * SECOND;
-    // Both try after 1, 3 and 7 s.
-    let answered = |begun_ns: u64| End::Answered { begun_ns, done_ns: begun_ns + MS };
-    assert_eq!(one(&visits, 1).0, 0);
-    assert_eq!(one(&visits, 2), (3, answered(seven)));
-    // The second finds the worker busy, and a place in the queue.
-    assert_eq!(one(&visits, 3), (3, answered(seven + MS)));
-    assert_eq!((totals.refused, totals.given_up, totals.answered), (6, 0, 4));
-
-    let impatient = Station::servers(1).accepting(Accept { retries: 2, ..accept });
-    let requests = [at(0, wait(60 * SECOND)), at(0, wait(1)), at(5, wait(1))];
-    let (visits, totals) = open_all(&impatient, &requests).unwrap();
-    assert_eq!(one(&visits, 2), (3, End::GivenUp { at_ns: 5 + 7 * SECOND }));
-    assert_eq!((totals.refused, totals.given_up, totals.answered), (3, 1, 2));
-    // Six retries end after 127 s, as Linux documents; more of them are never further apart than
-    // 120 s.
-    let long = [at(0, wait(9000 * SECOND)), at(0, wait(1)), at(0, wait(1))];
-    let (visits, _) = open_all(&station, &long).unwrap();
-    assert_eq!(one(&visits, 2), (7, End::GivenUp { at_ns: 127 * SECOND }));
-    let patient = Station::servers(1).accepting(Accept { retries: 8, ..accept });
-    let (visits, _) = open_all(&patient, &long).unwrap();
-    assert_eq!(one(&visits, 2), (9, End::GivenUp { at_ns: (127 + 2 * 120) * SECOND }));
-}
-
-#[test]
-fn newer_kernels_try_four_times_more_at_first_a_second_apart() {
-    // Linux documents 67 s for the last of six tries, and 131 s for the end.
-    let accept = Accept { length: 1, retries: 6, linear: 4 };
-    let station = Station::servers(1).accepting(accept);
-    let long = [at(0, wait(9000 * SECOND)), at(0, wait(1)), at(0, wait(1))];
-    let (visits, _) = open_all(&station, &long).unwrap();
-    assert_eq!(one(&visits, 2), (11, End::GivenUp { at_ns: 131 * SECOND }));
-    for (free_at_s, tried) in [(1, 2), (2, 3), (3, 4), (4, 5), (5, 7), (7, 11), (11, 19), (35, 67)]
-    {
-        let busy = free_at_s * SECOND + MS;
-        let requests = [at(0, wait(busy)), at(0, wait(1)), at(0, wait(1))];
-        let (visits, _) = open_all(&station, &requests).unwrap();
-        let begun_ns = tried * SECOND;
-        assert_eq!(one(&visits, 2).1, End::Answered { begun_ns, done_ns: begun_ns + 1 });
-    }
-}
-
-#[test]
-fn a_connection_that_gave_up_lets_its_next_request_try() {
-    let accept = Accept { length: 0, retries: 0, linear: 0 };
-    let station = Station::servers(1).bound().accepting(accept);
-    let of = |connection: u32, at_ns: u64| Request { at_ns, connection, demand: wait(10) };
-    let requests = [of(0, 0), of(1, 1), of(1, 2), of(0, 3)];
-    let (visits, totals) = open_all(&station, &requests).unwrap();
-    assert_eq!((totals.answered, totals.given_up, totals.refused), (2, 2, 2));
-    assert_eq!(one(&visits, 1), (1, End::GivenUp { at_ns: 1 + SECOND }));
-    assert_eq!(one(&visits, 2), (1, End::GivenUp { at_ns: 1 + 2 * SECOND }));
-    assert_eq!(one(&visits, 3), (0, End::Answered { begun_ns: 10, done_ns: 20 }));
-    // A closed loop goes on after it, too.
-    let clients = Clients { connections: 3, requests: Some(9), until_ns: None };
-    let totals = closed(&station, &clients, || 0, |_| wait(10), |_| {}).unwrap();
-    assert_eq!(totals.came, 9);
-    assert_eq!(totals.answered + totals.given_up, 9);
-}
-
 #[test]
 fn a_server_that_stops_for_a_second_of_ten() {
     // A thousand requests per second; the one that comes at 4 s finds the server stopped for 1 s.
@@ -219,12 +147,6 @@ fn what_cannot_be_is_an_error() {
     assert!(says(Station::servers(1_000_001)).starts_with("workers is 1000001"));
     assert!(says(Station::worker_each(0)).starts_with("CPUs is 0"));
     assert!(says(Station::worker_each(1).bound()).starts_with("workers is inf"));
-    let accept = Accept { length: 1, retries: 128, linear: 0 };
-    assert!(says(Station::servers(1).accepting(accept)).starts_with("retries is 128"));
-    let accept = Accept { length: 1, retries: 6, linear: 256 };
-    assert!(says(Station::servers(1).accepting(accept)).starts_with("linear is 256"));
-    assert!(says(Station::event_loop(1, 1).accepting(accept)).contains("must be limited"));
-
     let one = Station::servers(1);
     let fails = |requests: &[Request]| open_all(&one, requests).is_err();
     assert!(fails(&[at(5, cpu(1)), at(4, cpu(1))]) && !fails(&[at(5, cpu(1)), at(5, cpu(1))]));

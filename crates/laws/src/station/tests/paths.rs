@@ -2,7 +2,7 @@
 //! that need no distribution.
 
 use super::super::{
-    Accept, Clients, Demand, End, Request, Station, Totals, Visit, Waiting, closed, open_all,
+    Clients, Demand, End, Request, Station, Totals, Visit, Waiting, closed, open_all,
 };
 use proptest::prelude::*;
 
@@ -20,18 +20,15 @@ fn requests() -> impl Strategy<Value = Vec<Request>> {
 }
 
 fn stations() -> impl Strategy<Value = Station> {
-    let accept = prop::option::of((0..4_u32, 0..3_u32, 0..3_u32));
     let numbers = (prop::option::of(1..6_u32), prop::option::of(1..4_u32));
-    (numbers, any::<bool>(), any::<bool>(), accept).prop_map(|(numbers, apart, bound, accept)| {
+    (numbers, any::<bool>(), any::<bool>()).prop_map(|(numbers, apart, bound)| {
         let (workers, cpus) = numbers;
         let limited = workers.is_some() && !apart;
-        let accept = accept.map(|(length, retries, linear)| Accept { length, retries, linear });
         Station {
             workers,
             waiting: if apart { Waiting::Apart } else { Waiting::Held },
             cpus,
             bound: bound && limited,
-            accept: accept.filter(|_| limited),
         }
     })
 }
@@ -84,17 +81,12 @@ fn done_ns(visits: &[Visit]) -> Vec<u64> {
 /// Every request is somewhere, and Little's law and the busy time hold to the ns.
 fn accounts(visits: &[Visit], totals: &Totals, end_ns: u64) -> Result<(), TestCaseError> {
     let (mut stays, mut served) = (0_u128, 0_u128);
-    let (mut answered, mut given_up, mut unfinished, mut refused) = (0, 0, 0, 0);
+    let (mut answered, mut unfinished) = (0, 0);
     for visit in visits {
-        refused += u64::from(visit.refused);
         let (left_ns, begun_ns) = match visit.end {
             End::Answered { begun_ns, done_ns } => {
                 answered += 1;
                 (done_ns, Some(begun_ns))
-            }
-            End::GivenUp { at_ns } => {
-                given_up += 1;
-                (at_ns, None)
             }
             End::Unfinished { begun_ns } => {
                 unfinished += 1;
@@ -105,10 +97,9 @@ fn accounts(visits: &[Visit], totals: &Totals, end_ns: u64) -> Result<(), TestCa
         served += begun_ns.map_or(0, |begun_ns| u128::from(left_ns - begun_ns));
     }
     prop_assert_eq!((stays, served), (totals.present_ns, totals.busy_ns));
-    let parts = (totals.answered, totals.given_up, totals.unfinished, totals.refused);
-    prop_assert_eq!((answered, given_up, unfinished, refused), parts);
+    prop_assert_eq!((answered, unfinished), (totals.answered, totals.unfinished));
     prop_assert_eq!(totals.came, visits.len() as u64);
-    prop_assert_eq!(totals.came, answered + given_up + unfinished);
+    prop_assert_eq!(totals.came, answered + unfinished);
     Ok(())
 }
 
@@ -215,7 +206,6 @@ proptest! {
                 prop_assert!(visit.came_ns >= free_ns);
                 free_ns = match visit.end {
                     End::Answered { done_ns, .. } => done_ns + think_ns,
-                    End::GivenUp { at_ns } => at_ns + think_ns,
                     End::Unfinished { .. } => u64::MAX,
                 };
             }
