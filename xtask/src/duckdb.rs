@@ -3,7 +3,7 @@
 
 use crate::shell::{Run, command, shown};
 use crate::steps::target;
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use std::path::Path;
 use std::process::Command;
 
@@ -21,9 +21,7 @@ pub(crate) fn provide(root: &Path, install: bool) -> Result<()> {
         return Ok(());
     }
     let by_hand = commands(&folder).map(|command| shown(&command)).join(" && ");
-    if !install {
-        bail!("no DuckDB for the tests, and nothing is to be installed; type: {by_hand}");
-    }
+    ensure!(install, "no DuckDB for the tests, and nothing is to be installed; type: {by_hand}");
     for mut command in commands(&folder) {
         println!("-- no DuckDB yet: {}", shown(&command));
         command.run().with_context(|| {

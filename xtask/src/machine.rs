@@ -1,7 +1,7 @@
 //! What the chores need of the machine, and how it gets there.
 
 use crate::shell::{Run, command, on_path};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -43,9 +43,7 @@ fn provide_entry(tool: Entry<'_>, install: bool) -> Result<PathBuf> {
         bail!("no {what}, and no package manager that I know: install {package} by hand");
     };
     let by_hand = by_hand(manager, tool);
-    if !install {
-        bail!("no {what}, and nothing is to be installed; type: {by_hand}");
-    }
+    ensure!(install, "no {what}, and nothing is to be installed; type: {by_hand}");
     for line in commands(manager, tool, if is_root() { "" } else { "sudo -n " }) {
         println!("-- no {what} yet: {line}");
         // A mirror that is down or a package that this system does not have is no reason to

@@ -12,9 +12,7 @@ const SUPPORT: [&str; 2] = ["planted", "support"];
 
 /// The files of the folder, the modules of `lib.rs` and the entries of `CATALOG` agree.
 pub(super) fn experiments(tree: &Tree) -> Vec<Fault> {
-    let Some(library) = tree.file(&format!("{FOLDER}lib.rs")) else {
-        return Vec::new();
-    };
+    let Some(library) = tree.file(&format!("{FOLDER}lib.rs")) else { return Vec::new() };
     let code = code_only(&library.text);
     let files: BTreeSet<&str> = tree
         .rust()
@@ -50,9 +48,7 @@ fn module(line: &str) -> Option<&str> {
 
 /// The modules whose `EXPERIMENT` the list `CATALOG` holds, in its order.
 fn entries(code: &str) -> Vec<&str> {
-    let Some((_, after)) = code.split_once("CATALOG") else {
-        return Vec::new();
-    };
+    let Some((_, after)) = code.split_once("CATALOG") else { return Vec::new() };
     let list = after.split_once(';').map_or(after, |(list, _)| list);
     let list = list.split_once('=').map_or("", |(_, list)| list);
     list.split("::EXPERIMENT")

@@ -51,9 +51,8 @@ impl fmt::Display for Fault {
 }
 
 /// Every rule.
-const RULES: [fn(&Tree) -> Vec<Fault>; 18] = [
+const RULES: [fn(&Tree) -> Vec<Fault>; 17] = [
     imports::edges,
-    imports::drawing,
     imports::lints,
     imports::versions,
     catalog::experiments,

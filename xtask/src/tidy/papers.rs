@@ -5,9 +5,7 @@ use super::{Fault, Tree};
 
 /// Every library in the workspace has a line that says why it is here.
 pub(super) fn reasons(tree: &Tree) -> Vec<Fault> {
-    let Some(root) = tree.file("Cargo.toml") else {
-        return Vec::new();
-    };
+    let Some(root) = tree.file("Cargo.toml") else { return Vec::new() };
     let entries = section(&root.text, "workspace.dependencies");
     let mut faults = Vec::new();
     for line in entries.iter().filter(|line| !line.is_empty() && !line.starts_with('#')) {
@@ -37,9 +35,7 @@ fn split_comment(line: &str) -> (&str, &str) {
 /// The change log says, for what is to come or for this version, what can move numbers.
 pub(super) fn changelog(tree: &Tree) -> Vec<Fault> {
     let missing = |what: &str| Fault { place: "CHANGELOG.md".into(), what: what.into() };
-    let Some(log) = tree.file("CHANGELOG.md") else {
-        return vec![missing("it is not there")];
-    };
+    let Some(log) = tree.file("CHANGELOG.md") else { return vec![missing("it is not there")] };
     let version = tree.file("Cargo.toml").and_then(|root| {
         let package = section(&root.text, "workspace.package");
         let line = package.iter().find(|line| line.starts_with("version"))?;

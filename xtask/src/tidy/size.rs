@@ -28,9 +28,7 @@ pub(super) fn functions(tree: &Tree) -> Vec<Fault> {
         let code = code_only(&file.text);
         let lines: Vec<&str> = code.lines().collect();
         for (index, line) in lines.iter().enumerate() {
-            let Some(name) = function_name(line) else {
-                continue;
-            };
+            let Some(name) = function_name(line) else { continue };
             let length = function_lines(&lines[index..]);
             if length > FUNCTION_LINES_MAX {
                 let what =
