@@ -98,9 +98,7 @@ impl Instruction {
     /// The instruction that begins with `first`, as far as there is memory, on a machine with or
     /// without those of 16 bits.
     pub(crate) fn fetch(first: Option<u16>, second: Option<u16>, compressed: bool) -> Self {
-        let Some(first) = first else {
-            return Self::ABSENT;
-        };
+        let Some(first) = first else { return Self::ABSENT };
         if compressed && first & 3 != 3 {
             let bits = u32::from(first);
             return match expand(first).and_then(decode) {
@@ -108,9 +106,7 @@ impl Instruction {
                 None => Self::illegal(2, bits),
             };
         }
-        let Some(second) = second else {
-            return Self::bare(Op::Cut, 0);
-        };
+        let Some(second) = second else { return Self::bare(Op::Cut, 0) };
         let word = u32::from(first) | u32::from(second) << 16;
         decode(word).unwrap_or(Self::illegal(4, word))
     }
@@ -268,9 +264,7 @@ mod tests {
             for upper in 0..1 << 10 {
                 for registers in [0, 0x0015_0500, 0x0120_8f80, 0x01ff_8f80] {
                     let word = opcode | (upper & 7) << 12 | upper >> 3 << 25 | registers;
-                    let Some(theirs) = theirs(word) else {
-                        continue;
-                    };
+                    let Some(theirs) = theirs(word) else { continue };
                     let ours = decode(word).is_some();
                     assert_eq!(ours, theirs, "{word:#010x}");
                     both += u32::from(ours);

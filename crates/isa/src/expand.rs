@@ -12,7 +12,6 @@ use crate::encode::{
 /// halfwords that begin a longer instruction. Hints, which name `x0` or shift by 0 or add 0, are
 /// carried out as the instruction whose form they have, which then does nothing, as the manual
 /// recommends.
-#[must_use]
 pub fn expand(half: u16) -> Option<u32> {
     let bits = u32::from(half);
     match bits & 3 {

@@ -42,20 +42,17 @@ pub struct Symbol {
 impl Program {
     /// A program of instructions alone, in writable memory, whose first is also its entry. With
     /// [`crate::encode`] this is how small programs are written.
-    #[must_use]
     pub fn from_words(base: u32, words: &[u32]) -> Self {
         Self::from_bytes(base, words.iter().flat_map(|word| word.to_le_bytes()).collect())
     }
 
     /// The same of instructions of 16 bits and of halves of longer ones
     /// ([`crate::encode::halfwords`]).
-    #[must_use]
     pub fn from_halfwords(base: u32, halfwords: &[u16]) -> Self {
         Self::from_bytes(base, halfwords.iter().flat_map(|half| half.to_le_bytes()).collect())
     }
 
     /// The same of bytes.
-    #[must_use]
     pub fn from_bytes(base: u32, bytes: Vec<u8>) -> Self {
         // More than the address space is refused by the machine, which compares sizes and bytes.
         let size = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
@@ -69,7 +66,6 @@ impl Program {
 
     /// The symbol whose bytes an address is one of: the last that begins at or before it, and of
     /// several there the largest, since marks such as `__bss_start` have no size.
-    #[must_use]
     pub fn symbol_at(&self, address: u32) -> Option<&Symbol> {
         let holds = |symbol: &&Symbol| {
             address.checked_sub(symbol.address).is_some_and(|offset| offset < symbol.size.max(1))
@@ -78,7 +74,6 @@ impl Program {
     }
 
     /// The address of a symbol.
-    #[must_use]
     pub fn address_of(&self, name: &str) -> Option<u32> {
         self.symbols.iter().find(|symbol| symbol.name == name).map(|symbol| symbol.address)
     }

@@ -26,7 +26,6 @@ pub struct Step {
 
 impl Step {
     /// Whether the pc goes elsewhere than to the following instruction.
-    #[must_use]
     pub fn redirects(&self) -> bool {
         self.trap.is_some() || self.next != self.pc.wrapping_add(u32::from(self.size))
     }
@@ -89,18 +88,19 @@ pub struct Trap {
 }
 
 /// Why a trap was taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Cause {
     /// Because of the instruction at `mepc`.
+    #[error("{0}")]
     Exception(Exception),
     /// Because of something outside of the program.
+    #[error("{0}")]
     Interrupt(Interrupt),
 }
 
 impl Cause {
     /// What `mcause` holds: the code, with the highest bit set for an interrupt (RISC-V Privileged
     /// Architecture, table "Machine cause register values after trap").
-    #[must_use]
     pub fn code(self) -> u32 {
         match self {
             Self::Exception(exception) => exception as u32,
@@ -110,37 +110,49 @@ impl Cause {
 }
 
 /// Exceptions, by their codes in `mcause`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[repr(u32)]
 pub enum Exception {
     /// A jump to an address at which no instruction can lie.
+    #[error("instruction address misaligned")]
     InstructionMisaligned = 0,
     /// No memory to fetch from.
+    #[error("instruction access fault")]
     InstructionAccess = 1,
     /// No instruction of this machine, or a csr that is not there.
+    #[error("illegal instruction")]
     Illegal = 2,
     /// `ebreak`.
+    #[error("breakpoint")]
     Breakpoint = 3,
     /// A load whose address is no multiple of its size, where those are trapped.
+    #[error("load address misaligned")]
     LoadMisaligned = 4,
     /// A load where no memory is.
+    #[error("load access fault")]
     LoadAccess = 5,
     /// A store whose address is no multiple of its size, where those are trapped.
+    #[error("store address misaligned")]
     StoreMisaligned = 6,
     /// A store where no memory is that may be written.
+    #[error("store access fault")]
     StoreAccess = 7,
     /// `ecall` in machine mode.
+    #[error("environment call from machine mode")]
     MachineCall = 11,
 }
 
 /// Interrupts, by their codes in `mcause` and their bits in `mie` and `mip`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[repr(u32)]
 pub enum Interrupt {
     /// A store to `msip` asked for it.
+    #[error("software interrupt")]
     Software = 3,
     /// `mtime` has reached `mtimecmp`.
+    #[error("timer interrupt")]
     Timer = 7,
     /// A device asked for it.
+    #[error("external interrupt")]
     External = 11,
 }

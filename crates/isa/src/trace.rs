@@ -45,7 +45,6 @@ pub struct Line<'p> {
 
 impl Line<'_> {
     /// The step.
-    #[must_use]
     pub fn step(&self) -> &Step {
         &self.step
     }
@@ -78,10 +77,7 @@ impl fmt::Display for Line<'_> {
         let nothing = || "-".to_string();
         let digits = 2 * usize::from(size);
         let word = self.word.map_or_else(nothing, |word| format!("{word:0digits$x}"));
-        let next = match self.step.redirects() {
-            true => format!("{next:#010x}"),
-            false => nothing(),
-        };
+        let next = if self.step.redirects() { format!("{next:#010x}") } else { nothing() };
         let access = self.step.access.map_or_else(nothing, |access| {
             let kind = if access.write { 'w' } else { 'r' };
             format!("{kind}{}@{:#010x}", access.bytes, access.address)

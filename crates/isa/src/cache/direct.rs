@@ -61,7 +61,6 @@ pub struct Cache {
 
 impl Cache {
     /// An empty cache.
-    #[must_use]
     pub fn new(geometry: Geometry, policy: Policy) -> Self {
         let seed = if let Policy::Random { seed } = policy { seed } else { 0 };
         Cache {
@@ -76,13 +75,11 @@ impl Cache {
     }
 
     /// Its geometry.
-    #[must_use]
     pub fn geometry(&self) -> Geometry {
         self.geometry
     }
 
     /// What it adds up to so far.
-    #[must_use]
     pub fn tally(&self) -> Tally {
         self.tally
     }

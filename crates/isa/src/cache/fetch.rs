@@ -28,14 +28,8 @@ impl Fetch {
         [Fetch::Instruction, Fetch::Lines, Fetch::WordBuffer, Fetch::LineBuffer];
 
     /// One word for it.
-    #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Instruction => "instruction",
-            Self::Lines => "lines",
-            Self::WordBuffer => "word_buffer",
-            Self::LineBuffer => "line_buffer",
-        }
+        ["instruction", "lines", "word_buffer", "line_buffer"][self as usize]
     }
 }
 
@@ -54,7 +48,6 @@ pub struct Fetcher {
 
 impl Fetcher {
     /// A fetch unit before a cache of that geometry, of which the line alone matters.
-    #[must_use]
     pub fn new(fetch: Fetch, geometry: Geometry) -> Self {
         let unit_bytes = match fetch {
             Fetch::Instruction | Fetch::WordBuffer => 4,
@@ -75,9 +68,7 @@ impl Fetcher {
     /// A jump does not empty the buffer: what it holds is still what memory holds.
     pub fn accesses(&mut self, pc: u32, size: u8) -> Accesses {
         let mut accesses = Accesses { addresses: [0; 2], next: 0, count: 0 };
-        let Some(beyond) = size.checked_sub(1) else {
-            return accesses;
-        };
+        let Some(beyond) = size.checked_sub(1) else { return accesses };
         let first = pc >> self.unit_shift;
         self.read(first, &mut accesses);
         if self.whole {

@@ -59,31 +59,26 @@ impl Geometry {
     }
 
     /// Sets, a power of two.
-    #[must_use]
     pub fn sets(self) -> u32 {
         self.sets
     }
 
     /// Lines of a set.
-    #[must_use]
     pub fn ways(self) -> u32 {
         self.ways
     }
 
     /// Bytes of a line, a power of two.
-    #[must_use]
     pub fn line_bytes(self) -> u32 {
         self.line_bytes
     }
 
     /// Lines of all sets.
-    #[must_use]
     pub fn lines(self) -> u32 {
         self.sets * self.ways
     }
 
     /// Bytes that it holds, without tags.
-    #[must_use]
     pub fn bytes(self) -> u64 {
         u64::from(self.lines()) * u64::from(self.line_bytes)
     }

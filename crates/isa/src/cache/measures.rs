@@ -8,7 +8,6 @@ use super::{Geometry, Tally};
 /// program: a loop that stays in the cache is above it, and one whose misses are conflicts below.
 ///
 /// `instruction_bytes` may be a mean. `None` if it is not above 0, or longer than the line.
-#[must_use]
 pub fn no_reuse_hit_rate(instruction_bytes: f64, line_bytes: u32) -> Option<f64> {
     let part = instruction_bytes / f64::from(line_bytes);
     (part > 0.0 && part <= 1.0).then_some(1.0 - part)
@@ -20,7 +19,6 @@ pub fn no_reuse_hit_rate(instruction_bytes: f64, line_bytes: u32) -> Option<f64>
 ///
 /// Asked for the hit rate of a compressed program among the results of the same program without
 /// compression, it says how large a cache the compression is worth.
-#[must_use]
 pub fn smallest_reaching(
     results: &[(Geometry, Tally)],
     hit_rate: f64,

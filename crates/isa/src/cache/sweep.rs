@@ -29,7 +29,6 @@ pub struct Sweep {
 
 impl Sweep {
     /// Empty caches of these geometries, and what counts as an access of them.
-    #[must_use]
     pub fn new(geometries: &[Geometry], fetch: Fetch) -> Self {
         let mut line_bytes: Vec<u32> = geometries.iter().map(|one| one.line_bytes()).collect();
         line_bytes.sort_unstable();
@@ -55,7 +54,6 @@ impl Sweep {
     }
 
     /// Each geometry with what it adds up to so far, in the order in which they were given.
-    #[must_use]
     pub fn results(&self) -> Vec<(Geometry, Tally)> {
         let result = |geometry: &Geometry| {
             let line_bytes = geometry.line_bytes();

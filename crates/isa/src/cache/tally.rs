@@ -19,25 +19,21 @@ pub struct Tally {
 
 impl Tally {
     /// Misses of all classes. Each fetches a line.
-    #[must_use]
     pub fn misses(&self) -> u64 {
         self.cold + self.conflict + self.capacity
     }
 
     /// Accesses that did not miss.
-    #[must_use]
     pub fn hits(&self) -> u64 {
         self.accesses - self.misses()
     }
 
     /// Hits per access; `None` without accesses.
-    #[must_use]
     pub fn hit_rate(&self) -> Option<f64> {
         (self.accesses > 0).then(|| self.hits() as f64 / self.accesses as f64)
     }
 
     /// Bytes that the misses fetch into a cache of that geometry: a whole line each.
-    #[must_use]
     pub fn fetched_bytes(&self, geometry: Geometry) -> u64 {
         self.misses() * u64::from(geometry.line_bytes())
     }

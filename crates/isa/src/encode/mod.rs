@@ -83,7 +83,6 @@ const fn csr_type(rd: Register, f3: u32, csr: u16, source: u32) -> u32 {
 macro_rules! of_registers {
     ($($name:ident $f3:literal $f7:literal)*) => {$(
         #[doc = concat!("`", stringify!($name), " rd, rs1, rs2`.")]
-        #[must_use]
         pub const fn $name(rd: Register, rs1: Register, rs2: Register) -> u32 {
             r_type(0x33, rd, $f3, rs1, rs2.code(), $f7)
         }
@@ -101,7 +100,6 @@ of_registers! {
 macro_rules! of_constants {
     ($($name:ident $f3:literal)*) => {$(
         #[doc = concat!("`", stringify!($name), " rd, rs1, immediate`; −2048 to 2047.")]
-        #[must_use]
         pub const fn $name(rd: Register, rs1: Register, immediate: i32) -> u32 {
             i_type(0x13, rd, $f3, rs1, immediate)
         }
@@ -114,7 +112,6 @@ of_constants! { addi 0  slti 2  sltiu 3  xori 4  ori 6  andi 7 }
 macro_rules! shifts {
     ($($name:ident $f3:literal $f7:literal)*) => {$(
         #[doc = concat!("`", stringify!($name), " rd, rs1, amount`; 0 to 31.")]
-        #[must_use]
         pub const fn $name(rd: Register, rs1: Register, amount: u32) -> u32 {
             assert!(amount < 32, "a register is shifted by at most 31");
             r_type(0x13, rd, $f3, rs1, amount, $f7)
@@ -128,7 +125,6 @@ shifts! { slli 1 0x00  srli 5 0x00  srai 5 0x20 }
 macro_rules! loads {
     ($($name:ident $f3:literal)*) => {$(
         #[doc = concat!("`", stringify!($name), " rd, offset(base)`; −2048 to 2047.")]
-        #[must_use]
         pub const fn $name(rd: Register, offset: i32, base: Register) -> u32 {
             i_type(0x03, rd, $f3, base, offset)
         }
@@ -141,7 +137,6 @@ loads! { lb 0  lh 1  lw 2  lbu 4  lhu 5 }
 macro_rules! stores {
     ($($name:ident $f3:literal)*) => {$(
         #[doc = concat!("`", stringify!($name), " source, offset(base)`; −2048 to 2047.")]
-        #[must_use]
         pub const fn $name(source: Register, offset: i32, base: Register) -> u32 {
             s_type($f3, base, source, offset)
         }
@@ -154,7 +149,6 @@ stores! { sb 0  sh 1  sw 2 }
 macro_rules! branches {
     ($($name:ident $f3:literal)*) => {$(
         #[doc = concat!("`", stringify!($name), " rs1, rs2, offset`; −4096 to 4094, even.")]
-        #[must_use]
         pub const fn $name(rs1: Register, rs2: Register, offset: i32) -> u32 {
             b_type($f3, rs1, rs2, offset)
         }
@@ -164,19 +158,16 @@ macro_rules! branches {
 branches! { beq 0  bne 1  blt 4  bge 5  bltu 6  bgeu 7 }
 
 /// `lui rd, upper`: `upper`, below 2²⁰, becomes the high 20 bits.
-#[must_use]
 pub const fn lui(rd: Register, upper: u32) -> u32 {
     u_type(0x37, rd, upper)
 }
 
 /// `auipc rd, upper`: `upper`, below 2²⁰, is added to the high 20 bits of the pc.
-#[must_use]
 pub const fn auipc(rd: Register, upper: u32) -> u32 {
     u_type(0x17, rd, upper)
 }
 
 /// `jal rd, offset`; −1,048,576 to 1,048,574, even.
-#[must_use]
 pub const fn jal(rd: Register, offset: i32) -> u32 {
     fits(offset, 21);
     aligned(offset, 2);
@@ -188,7 +179,6 @@ pub const fn jal(rd: Register, offset: i32) -> u32 {
 }
 
 /// `jalr rd, offset(base)`; −2048 to 2047.
-#[must_use]
 pub const fn jalr(rd: Register, offset: i32, base: Register) -> u32 {
     i_type(0x67, rd, 0, base, offset)
 }
@@ -197,13 +187,11 @@ pub const fn jalr(rd: Register, offset: i32, base: Register) -> u32 {
 macro_rules! csr_accesses {
     ($($name:ident $with_constant:ident $f3:literal)*) => {$(
         #[doc = concat!("`", stringify!($name), " rd, csr, rs1`; a csr has a number below 4096.")]
-        #[must_use]
         pub const fn $name(rd: Register, csr: u16, rs1: Register) -> u32 {
             csr_type(rd, $f3, csr, rs1.code())
         }
 
         #[doc = concat!("`", stringify!($with_constant), " rd, csr, immediate`; 0 to 31.")]
-        #[must_use]
         pub const fn $with_constant(rd: Register, csr: u16, immediate: u32) -> u32 {
             csr_type(rd, $f3 + 4, csr, immediate)
         }
@@ -216,7 +204,6 @@ csr_accesses! { csrrw csrrwi 1  csrrs csrrsi 2  csrrc csrrci 3 }
 macro_rules! fixed {
     ($($name:ident $word:literal)*) => {$(
         #[doc = concat!("`", stringify!($name), "`.")]
-        #[must_use]
         pub const fn $name() -> u32 {
             $word
         }
@@ -229,31 +216,26 @@ fixed! {
 }
 
 /// `nop`, which is `addi x0, x0, 0`.
-#[must_use]
 pub const fn nop() -> u32 {
     addi(ZERO, ZERO, 0)
 }
 
 /// `mv rd, source`, which is `addi rd, source, 0`.
-#[must_use]
 pub const fn mv(rd: Register, source: Register) -> u32 {
     addi(rd, source, 0)
 }
 
 /// `j offset`, which is `jal x0, offset`.
-#[must_use]
 pub const fn j(offset: i32) -> u32 {
     jal(ZERO, offset)
 }
 
 /// `ret`, which is `jalr x0, 0(ra)`.
-#[must_use]
 pub const fn ret() -> u32 {
     jalr(ZERO, 0, RA)
 }
 
 /// `li rd, value` in two instructions, `lui` and `addi`, whatever the value.
-#[must_use]
 pub const fn li(rd: Register, value: u32) -> [u32; 2] {
     // The constant of `addi` is signed; what it takes away is added above.
     let low = ((value << 20) as i32) >> 20;
@@ -263,7 +245,6 @@ pub const fn li(rd: Register, value: u32) -> [u32; 2] {
 
 /// The two halves of an instruction of 32 bits in the order in which they lie in memory, for programs
 /// that mix the two sizes.
-#[must_use]
 pub const fn halfwords(word: u32) -> [u16; 2] {
     [word as u16, (word >> 16) as u16]
 }

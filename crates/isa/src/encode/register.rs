@@ -8,7 +8,6 @@ pub struct Register(u8);
 ///
 /// # Panics
 /// If there is none.
-#[must_use]
 pub const fn x(number: u8) -> Register {
     assert!(number < 32, "registers are x0 to x31");
     Register(number)
@@ -16,7 +15,6 @@ pub const fn x(number: u8) -> Register {
 
 impl Register {
     /// Its number, 0 to 31.
-    #[must_use]
     pub const fn number(self) -> u8 {
         self.0
     }

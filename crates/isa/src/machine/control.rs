@@ -44,7 +44,6 @@ const MISA_C: u32 = 1 << 2;
 
 impl Machine {
     /// What a csr holds; `None` if there is none of that number.
-    #[must_use]
     pub fn csr(&self, number: u16) -> Option<u32> {
         let control = &self.control;
         Some(match number {

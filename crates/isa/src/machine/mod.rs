@@ -195,19 +195,16 @@ impl Machine {
     }
 
     /// Where the next instruction lies.
-    #[must_use]
     pub fn pc(&self) -> u32 {
         self.pc
     }
 
     /// What a register holds.
-    #[must_use]
     pub fn register(&self, register: Register) -> u32 {
         self.registers[usize::from(register.number() & 31)]
     }
 
     /// What `x0` to `x31` hold.
-    #[must_use]
     pub fn registers(&self) -> &[u32; 32] {
         &self.registers
     }
@@ -219,32 +216,27 @@ impl Machine {
     }
 
     /// The bytes of memory from an address on; `None` where any of them is not there.
-    #[must_use]
     pub fn bytes(&self, address: u32, count: usize) -> Option<&[u8]> {
         self.memory.bytes(address, count)
     }
 
     /// Where the program's instructions lie.
-    #[must_use]
     pub fn text(&self) -> Range<u32> {
         self.text.range()
     }
 
     /// Instructions carried out so far, and traps taken.
-    #[must_use]
     pub fn steps(&self) -> u64 {
         self.steps
     }
 
     /// Instructions that retired so far: steps without those in whose place a trap was taken.
-    #[must_use]
     pub fn retired(&self) -> u64 {
         self.steps - self.trapped
     }
 
     /// The time of the timer, `mtime`: it goes on by one with each step, and by leaps where `wfi`
     /// waits.
-    #[must_use]
     pub fn time(&self) -> u64 {
         self.timer.time(self.steps)
     }

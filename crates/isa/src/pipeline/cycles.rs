@@ -40,7 +40,6 @@ pub struct ByCause {
 
 impl Cycles {
     /// The causes, in the order in which people read them.
-    #[must_use]
     pub fn by_cause(&self) -> [ByCause; 10] {
         let by = |name, cycles| ByCause { name, cycles };
         [
@@ -58,7 +57,6 @@ impl Cycles {
     }
 
     /// All cycles, from the first fetch to the last write-back.
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.by_cause().iter().map(|part| part.cycles).sum()
     }

@@ -100,7 +100,6 @@ impl Drawing {
     /// Draws steps that followed each other, with the times that
     /// [`Pipeline::step`](super::Pipeline::step) returned for them under the same parameters.
     /// `code` says what lies at an address, also on the wrong path.
-    #[must_use]
     pub fn new(
         parameters: &Parameters,
         steps: &[(Step, Times)],
@@ -115,7 +114,6 @@ impl Drawing {
     }
 
     /// The first cycle that is drawn, and the one behind the last.
-    #[must_use]
     pub fn cycles(&self) -> std::ops::Range<u64> {
         let start = self.rows.iter().map(|row| row.start).min().unwrap_or(0);
         let end = self.rows.iter().map(|row| row.start + row.cells.len() as u64).max();
@@ -125,7 +123,6 @@ impl Drawing {
 
 impl Row {
     /// The cell of a cycle, if the instruction has one then.
-    #[must_use]
     pub fn cell(&self, cycle: u64) -> Option<Cell> {
         let place = usize::try_from(cycle.checked_sub(self.start)?).ok()?;
         self.cells.get(place).copied()

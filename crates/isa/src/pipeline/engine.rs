@@ -22,7 +22,6 @@ pub struct Times {
 
 impl Times {
     /// The cycle in which the instruction entered a stage.
-    #[must_use]
     pub fn enters(&self, stage: Stage, depth: Depth) -> u64 {
         match stage {
             Stage::Fetch => self.fetch,
@@ -34,7 +33,6 @@ impl Times {
     }
 
     /// The first cycle in which it was not there any more.
-    #[must_use]
     pub fn leaves(&self, stage: Stage, depth: Depth) -> u64 {
         match stage {
             Stage::Fetch => self.decode,
@@ -280,19 +278,16 @@ impl Pipeline {
 
     /// Cycles by cause, from the first fetch to the write-back of the last step. What the last step
     /// loses behind it is not in it: nothing came after.
-    #[must_use]
     pub fn cycles(&self) -> &Cycles {
         &self.cycles
     }
 
     /// What is built.
-    #[must_use]
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
     }
 
     /// How many fetch words were fetched, without those of the wrong path.
-    #[must_use]
     pub fn fetches(&self) -> u64 {
         self.fetches
     }

@@ -21,27 +21,13 @@ impl Stage {
         [Self::Fetch, Self::Decode, Self::Execute, Self::Memory, Self::WriteBack];
 
     /// The name of the textbooks: `IF`, `ID`, `EX`, `MEM`, `WB`.
-    #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Fetch => "IF",
-            Self::Decode => "ID",
-            Self::Execute => "EX",
-            Self::Memory => "MEM",
-            Self::WriteBack => "WB",
-        }
+        ["IF", "ID", "EX", "MEM", "WB"][self as usize]
     }
 
     /// One letter for a drawing: `F`, `D`, `E`, `M`, `W`.
-    #[must_use]
     pub fn letter(self) -> char {
-        match self {
-            Self::Fetch => 'F',
-            Self::Decode => 'D',
-            Self::Execute => 'E',
-            Self::Memory => 'M',
-            Self::WriteBack => 'W',
-        }
+        ['F', 'D', 'E', 'M', 'W'][self as usize]
     }
 }
 
@@ -56,7 +42,6 @@ pub enum Depth {
 
 impl Depth {
     /// The number of stages.
-    #[must_use]
     pub fn stages(self) -> u8 {
         match self {
             Self::Four => 4,
@@ -65,7 +50,6 @@ impl Depth {
     }
 
     /// The place of a stage, IF = 0; none if this pipeline lacks it.
-    #[must_use]
     pub fn index(self, stage: Stage) -> Option<u8> {
         match (self, stage) {
             (_, Stage::Fetch) => Some(0),
@@ -125,7 +109,6 @@ impl Parameters {
     /// resolve branches in MEM first and in ID then ("Control Hazards"). Traps and `mret` commit at
     /// WB, where all that came before has retired, which makes them precise for any cause; Patterson
     /// and Hennessy's only exception is one of arithmetic, taken in EX.
-    #[must_use]
     pub fn textbook() -> Self {
         Self {
             depth: Depth::Five,
@@ -163,7 +146,6 @@ impl Parameters {
     /// * The table is silent on traps and `mret`, which commit at WB here. In the core's controller
     ///   (rtl/cv32e40p_controller.sv, v1.8.3) exceptions do, two cycles after ID; `mret` goes one
     ///   cycle later, and an interrupt already in ID.
-    #[must_use]
     pub fn cv32e40p() -> Self {
         Self {
             depth: Depth::Four,
@@ -203,12 +185,6 @@ impl Parameters {
             return Err(Error::FetchBytes { bytes });
         }
         Ok(())
-    }
-}
-
-impl Default for Parameters {
-    fn default() -> Self {
-        Self::textbook()
     }
 }
 

@@ -210,9 +210,9 @@ fn a_miss_costs_its_lines_and_long_work_hides_it() {
 
 #[test]
 fn an_empty_pipeline_has_no_cycles() {
-    let pipeline = run(Parameters::default(), &[]);
+    let pipeline = run(Parameters::textbook(), &[]);
     assert_eq!(pipeline.cycles().total(), 0);
-    let pipeline = run(Parameters::default(), &[step(0, Kind::Alu)]);
+    let pipeline = run(Parameters::textbook(), &[step(0, Kind::Alu)]);
     assert_eq!(pipeline.cycles().total(), 5);
 }
 
