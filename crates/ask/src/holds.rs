@@ -58,9 +58,7 @@ pub fn region(text: &str, terms: &Terms) -> Result<Region, String> {
         number(low, terms).or_else(|_| number(&format!("{} {unit}", low.trim()), terms))?,
         number(high, terms)?,
     );
-    if low > high {
-        return Err(format!("{text:?} ends before it begins"));
-    }
+    model::ensure!(low <= high, "{text:?} ends before it begins");
     Ok(Region::within(low, high))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::support::not_made;
 use crate::support::passes::record_cpu_time;
-use kit::{OBSERVATIONS_MAX, Stop, Trial};
+use kit::{OBSERVATIONS_MAX, Result, Stop, Trial};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use sys::black_box;
@@ -38,11 +38,9 @@ struct Patience {
     wait_ns: u64,
 }
 
-fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+fn trial(trial: &mut Trial<'_>) -> Result<()> {
     let clock = trial.pick("clock", &Clock::ALL)?;
-    if !clock.available() {
-        return Err(Stop::unsupported(format!("{} cannot be read on this machine", clock.name())));
-    }
+    kit::require!(clock.available(), "{} cannot be read on this machine", clock.name());
     trial.pin_to_one()?;
     if let Some(claimed) = clock.resolution_ns() {
         trial.observe("resolution_claimed_ns", claimed);
@@ -71,7 +69,7 @@ fn in_parts(step: u64, ticks_per_ns: f64) -> i64 {
 }
 
 /// How many units of the clock make a nanosecond.
-fn ticks_per_ns(clock: Clock) -> Result<f64, Stop> {
+fn ticks_per_ns(clock: Clock) -> Result<f64> {
     if !clock.counts_ticks() {
         return Ok(1.0);
     }
@@ -103,7 +101,7 @@ fn smallest_step(mut read: impl FnMut() -> u64) -> Option<u64> {
 }
 
 /// Lets two CPUs compare their clocks, where there are two and it means something.
-fn between_cpus(trial: &mut Trial<'_>, clock: Clock) -> Result<(), Stop> {
+fn between_cpus(trial: &mut Trial<'_>, clock: Clock) -> Result<()> {
     let own = trial.one_cpu()?;
     let other = trial.spec().cpus.iter().copied().find(|cpu| *cpu != own);
     let Some(other) = other else {
@@ -161,11 +159,7 @@ impl Mail {
 /// Hands readings to and fro between this thread and one on CPU `other`. Returns, for each burst,
 /// in how many exchanges a receiver read an earlier time than it was handed; no burst, if the two
 /// never met.
-fn compare(
-    other: u32,
-    patience: Patience,
-    read: impl Fn() -> u64 + Sync,
-) -> Result<Vec<i64>, Stop> {
+fn compare(other: u32, patience: Patience, read: impl Fn() -> u64 + Sync) -> Result<Vec<i64>> {
     let mail = Mail::default();
     std::thread::scope(|scope| {
         let partner = std::thread::Builder::new().spawn_scoped(scope, || {

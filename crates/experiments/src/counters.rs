@@ -3,7 +3,7 @@
 use crate::support::counting::{LINE_SHARED, LOCK_SHARED, Promise};
 use crate::support::party::Party;
 use kit::workers::{Model, Repeated, Rounds};
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 use std::sync::atomic::{AtomicU64, Ordering};
 use sys::increment::{self, Locked, Loop};
 use sys::pages::SharedWords;
@@ -41,7 +41,7 @@ const KINDS: [(&str, Kind); 9] = [
 /// Whether all threads run on one CPU.
 const WHERE: [(&str, bool); 2] = [("spread", false), ("one_core", true)];
 
-fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+fn trial(trial: &mut Trial<'_>) -> Result<()> {
     increment::exact_or_why().map_err(Stop::unsupported)?;
     let kind = trial.pick("kind", &KINDS)?;
     let threads = trial.number("threads")? as usize;
@@ -58,9 +58,7 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
         promise => promise,
     };
     let rounds = party.count_together(trial, increments, promise, &counter)?;
-    if counter.failures.load(Ordering::Relaxed) > 0 {
-        return Err(Stop::failed("a mutex could not be locked"));
-    }
+    kit::ensure!(counter.failures.load(Ordering::Relaxed) == 0, "a mutex could not be locked");
     if promise == Promise::Racing {
         show(trial, &rounds, increments);
     }
@@ -97,7 +95,7 @@ struct Counter {
 }
 
 impl Counter {
-    fn new(kind: Kind, threads: usize) -> Result<Self, Stop> {
+    fn new(kind: Kind, threads: usize) -> Result<Self> {
         let words = sys::pages::shared(threads * PADDED * size_of::<u64>())?;
         let failures = AtomicU64::new(0);
         Ok(Counter { kind, words, locked: Locked::new(), count: 0, failures })

@@ -3,7 +3,7 @@
 use crate::support::counting::{Counters, LINE_SHARED, Promise};
 use crate::support::party::Party;
 use kit::workers::{Model, Repeated};
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 use std::sync::atomic::AtomicU64;
 use sys::increment::{self, Loop};
 
@@ -39,7 +39,7 @@ const WHO: [(&str, Who); 4] = [
     ("one_core", Who::OneCore),
 ];
 
-fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+fn trial(trial: &mut Trial<'_>) -> Result<()> {
     increment::exact_or_why().map_err(Stop::unsupported)?;
     let add = trial.pick("how", &HOW)?;
     let who = trial.pick("who", &WHO)?;

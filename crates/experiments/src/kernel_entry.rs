@@ -1,13 +1,13 @@
 //! What does it cost to enter the kernel and to come back?
 
 use crate::support::passes::record_cpu_time;
-use kit::{Stop, Trial};
+use kit::{Result, Trial};
 use sys::black_box;
 use sys::clock::Clock;
 
 experiment!("kernel_entry", "kernel_entry.toml");
 
-type Measure = fn(&mut Trial<'_>) -> Result<(), Stop>;
+type Measure = fn(&mut Trial<'_>) -> Result<()>;
 
 const ENTRIES: [(&str, Measure); 5] = [
     ("empty", |trial| measure(trial, |index| sys::syscall::plain_call(index) == index)),
@@ -17,14 +17,14 @@ const ENTRIES: [(&str, Measure); 5] = [
     ("read_zero", read),
 ];
 
-fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+fn trial(trial: &mut Trial<'_>) -> Result<()> {
     let measure = trial.pick("entry", &ENTRIES)?;
     trial.pin_to_one()?;
     measure(trial)
 }
 
 /// Repeats a call in batches. A call says whether its answer was right; all must be.
-fn measure(trial: &mut Trial<'_>, mut call: impl FnMut(u64) -> bool) -> Result<(), Stop> {
+fn measure(trial: &mut Trial<'_>, mut call: impl FnMut(u64) -> bool) -> Result<()> {
     let mut wrong = 0_u64;
     let (batch, batches) = trial.batches("call_ns", |count| {
         for index in 0..count {
@@ -36,7 +36,7 @@ fn measure(trial: &mut Trial<'_>, mut call: impl FnMut(u64) -> bool) -> Result<(
     Ok(())
 }
 
-fn getppid(trial: &mut Trial<'_>) -> Result<(), Stop> {
+fn getppid(trial: &mut Trial<'_>) -> Result<()> {
     let parent = sys::process::parent_pid();
     measure(trial, |_| sys::syscall::getppid() == parent)
 }
@@ -52,7 +52,7 @@ fn advances(clock: Clock) -> impl FnMut(u64) -> bool {
     }
 }
 
-fn read(trial: &mut Trial<'_>) -> Result<(), Stop> {
+fn read(trial: &mut Trial<'_>) -> Result<()> {
     let zero = sys::syscall::open_zero()?;
     measure(trial, |_| {
         let mut byte = [1];

@@ -5,14 +5,14 @@
 //! ones cannot be believed in any other experiment either.
 
 use crate::support::passes::{self, generate};
-use kit::{Stop, Trial};
+use kit::{Result, Trial};
 use sys::clock::now_ns;
 use sys::pages::{Huge, Mapping};
 
 experiment!("null", "null.toml");
 
 /// Does passes of one kind of work; returns how many.
-type Work = fn(&mut Trial<'_>) -> Result<u64, Stop>;
+type Work = fn(&mut Trial<'_>) -> Result<u64>;
 
 /// What the levels of the factor `work` do.
 const WORKS: [(&str, Work); 3] =
@@ -26,7 +26,7 @@ const PAGES: usize = 64;
 /// Passes before the timed region.
 const WARM_UP: u32 = 10;
 
-fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+fn trial(trial: &mut Trial<'_>) -> Result<()> {
     // The level of `order` is read by nobody: that is the point.
     let work = trial.pick("work", &WORKS)?;
     trial.pin_to_one()?;
@@ -36,7 +36,7 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
 }
 
 /// Times passes; returns how many.
-fn timed(trial: &mut Trial<'_>, mut pass: impl FnMut() -> Result<(), Stop>) -> Result<u64, Stop> {
+fn timed(trial: &mut Trial<'_>, mut pass: impl FnMut() -> Result<()>) -> Result<u64> {
     trial.repeat([passes::TIME], WARM_UP, |parts| {
         let start_ns = now_ns();
         pass()?;
@@ -45,7 +45,7 @@ fn timed(trial: &mut Trial<'_>, mut pass: impl FnMut() -> Result<(), Stop>) -> R
     })
 }
 
-fn arithmetic(trial: &mut Trial<'_>) -> Result<u64, Stop> {
+fn arithmetic(trial: &mut Trial<'_>) -> Result<u64> {
     let mut state = 1;
     let mut generated = 0;
     let done = timed(trial, || {
@@ -59,7 +59,7 @@ fn arithmetic(trial: &mut Trial<'_>) -> Result<u64, Stop> {
     Ok(done)
 }
 
-fn system_calls(trial: &mut Trial<'_>) -> Result<u64, Stop> {
+fn system_calls(trial: &mut Trial<'_>) -> Result<u64> {
     let parent = sys::process::parent_pid();
     let mut right = 0_u64;
     let mut all = 0_u64;
@@ -74,7 +74,7 @@ fn system_calls(trial: &mut Trial<'_>) -> Result<u64, Stop> {
     Ok(done)
 }
 
-fn page_faults(trial: &mut Trial<'_>) -> Result<u64, Stop> {
+fn page_faults(trial: &mut Trial<'_>) -> Result<u64> {
     let page = sys::pages::page_bytes();
     let mut memory = Mapping::new(PAGES * page, Huge::Never)?;
     let done = timed(trial, || {

@@ -1,6 +1,6 @@
 //! What does it cost to wake a sleeping thread?
 
-use kit::{OBSERVATIONS_MAX, Stop, Trial};
+use kit::{OBSERVATIONS_MAX, Result, Stop, Trial};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
@@ -18,24 +18,24 @@ enum Bed {
     Files(File, File),
 }
 
-type Make = fn() -> Result<Bed, Stop>;
+type Make = fn() -> Result<Bed>;
 const WAYS: [(&str, Make); 3] =
     [("futex", || Ok(Bed::Futex(AtomicU32::new(0)))), ("eventfd", eventfd), ("pipe", pipe)];
 
 const TWO_CPUS: [(&str, bool); 2] = [("one", false), ("two", true)];
 
-fn eventfd() -> Result<Bed, Stop> {
+fn eventfd() -> Result<Bed> {
     let file = sys::eventfd::new()?;
     Ok(Bed::Files(file.try_clone()?, file))
 }
 
-fn pipe() -> Result<Bed, Stop> {
+fn pipe() -> Result<Bed> {
     let (from, to) = std::io::pipe()?;
     Ok(Bed::Files(OwnedFd::from(from).into(), OwnedFd::from(to).into()))
 }
 
 impl Bed {
-    fn sleep(&self, wake: u32) -> Result<(), Stop> {
+    fn sleep(&self, wake: u32) -> Result<()> {
         match self {
             Bed::Futex(last) => {
                 while last.load(Ordering::Acquire) < wake {
@@ -47,7 +47,7 @@ impl Bed {
         Ok(())
     }
 
-    fn wake(&self, wake: u32) -> Result<(), Stop> {
+    fn wake(&self, wake: u32) -> Result<()> {
         match self {
             Bed::Futex(last) => {
                 last.store(wake, Ordering::Release);
@@ -59,7 +59,7 @@ impl Bed {
     }
 }
 
-fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+fn trial(trial: &mut Trial<'_>) -> Result<()> {
     let bed = trial.pick("way", &WAYS)?()?;
     let two = trial.pick("cpus", &TWO_CPUS)?;
     let own = trial.pin_to_one()?;
@@ -67,7 +67,7 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let (mut wakes, woken_ns) = (Vec::with_capacity(OBSERVATIONS_MAX), AtomicU64::new(0));
     trial.begin()?;
     let switches = std::thread::scope(|scope| {
-        let sleeper = scope.spawn(|| -> Result<u64, Stop> {
+        let sleeper = scope.spawn(|| -> Result<u64> {
             sys::affinity::pin(&[cpu])?;
             let before = sys::usage::Usage::of_thread();
             for wake in 1..=OBSERVATIONS_MAX {

@@ -1,7 +1,7 @@
 //! What the layouts of benchmark tools are made of: one response at one treatment.
 
 use crate::choice::Chosen;
-use crate::{Choice, Error, Session};
+use crate::{Choice, Result, Session};
 use analysis::{Number, Numbers};
 use model::{Design, Record, Response, Treatment, Unit};
 
@@ -47,7 +47,7 @@ pub(crate) fn each_case<'a>(
     choice: &Choice,
     wanted: impl Fn(&Design, &Response, &mut LeftOut) -> bool,
     mut take: impl FnMut(&Case<'a, '_>),
-) -> Result<LeftOut, Error> {
+) -> Result<LeftOut> {
     let mut left_out = LeftOut::default();
     for Chosen { design, responses } in choice.of(session)? {
         let numbers = Numbers::new(design, session.records);

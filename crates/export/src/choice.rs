@@ -1,6 +1,6 @@
 //! Which part of a session is exported.
 
-use crate::{Error, Session};
+use crate::{Error, Result, Session};
 use model::{Design, Response};
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ pub(crate) struct Chosen<'a> {
 impl Choice {
     /// The chosen experiments in the order of the manifest; those without a chosen response are
     /// none.
-    pub(crate) fn of<'a>(&self, session: &Session<'a>) -> Result<Vec<Chosen<'a>>, Error> {
+    pub(crate) fn of<'a>(&self, session: &Session<'a>) -> Result<Vec<Chosen<'a>>> {
         let designs = &session.manifest.designs;
         known("experiment", &self.experiments, designs.iter().map(|design| design.id.as_str()))?;
         let chosen =
@@ -43,11 +43,7 @@ impl Choice {
 }
 
 /// Every name that was asked for is there.
-fn known<'a>(
-    what: &str,
-    asked: &[String],
-    there: impl Iterator<Item = &'a str>,
-) -> Result<(), Error> {
+fn known<'a>(what: &str, asked: &[String], there: impl Iterator<Item = &'a str>) -> Result<()> {
     let there: BTreeSet<&str> = there.collect();
     match asked.iter().find(|name| !there.contains(name.as_str())) {
         None => Ok(()),

@@ -46,6 +46,9 @@ pub struct Session<'a> {
     pub records: &'a [Record],
 }
 
+/// What is exported, or why not.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
 /// Why nothing, or not all, was written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -58,7 +61,7 @@ pub enum Error {
 }
 
 /// Writes a whole file as JSON for people, and a newline.
-fn write_json(value: &impl Serialize, mut out: impl Write) -> Result<(), Error> {
+fn write_json(value: &impl Serialize, mut out: impl Write) -> Result<()> {
     serde_json::to_writer_pretty(&mut out, value)?;
     out.write_all(b"\n")?;
     Ok(out.flush()?)

@@ -1,7 +1,7 @@
 //! A session as one table: its columns and, one after the other, its rows.
 
 use crate::choice::Chosen;
-use crate::{Choice, Error, Session};
+use crate::{Choice, Result, Session};
 use Kind::{Integer, Moment, Number, Text};
 use analysis::{Numbers, Tag, Tagger, outcome_words};
 use model::Record;
@@ -142,7 +142,7 @@ pub(crate) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    pub(crate) fn new(session: Session<'a>, choice: &Choice, rows: Rows) -> Result<Self, Error> {
+    pub(crate) fn new(session: Session<'a>, choice: &Choice, rows: Rows) -> Result<Self> {
         let chosen = choice.of(&session)?;
         let factors = chosen.iter().flat_map(|chosen| &chosen.design.factors);
         // In the order in which the experiments name them.
@@ -171,9 +171,7 @@ impl<'a> Table<'a> {
             .collect();
         let mut count = 0;
         for record in records {
-            let Some((chosen, numbers)) = by_id.get(record.experiment.as_str()) else {
-                continue;
-            };
+            let Some((chosen, numbers)) = by_id.get(record.experiment.as_str()) else { continue };
             let treatment = record.treatment.to_string();
             let before = self.before(record, chosen, &treatment);
             let after = self.after(record);

@@ -39,9 +39,7 @@ pub fn expand(what: &str, text: &str) -> Result<Vec<String>, Error> {
 
 /// The names of one part, bracket by bracket.
 fn one(part: &str) -> Result<Vec<String>, String> {
-    let Some(first) = part.find(['[', ']']) else {
-        return Ok(vec![part.to_string()]);
-    };
+    let Some(first) = part.find(['[', ']']) else { return Ok(vec![part.to_string()]) };
     let (before, rest) = part.split_at(first);
     let Some((inside, after)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) else {
         return Err("its brackets do not match".into());
@@ -70,12 +68,8 @@ fn numbers(inside: &str) -> Result<Vec<String>, String> {
         let (Some(low), Some(high)) = (number(first), number(last)) else {
             return Err(format!("{range:?} is no range of numbers such as 1-3"));
         };
-        if low > high {
-            return Err(format!("{range:?} ends before it begins"));
-        }
-        if high - low >= NODES_MAX as u64 {
-            return Err(format!("a fleet has at most {NODES_MAX} nodes"));
-        }
+        model::ensure!(low <= high, "{range:?} ends before it begins");
+        model::ensure!(high - low < NODES_MAX as u64, "a fleet has at most {NODES_MAX} nodes");
         let width = first.len();
         all.extend((low..=high).map(|number| format!("{number:0width$}")));
     }

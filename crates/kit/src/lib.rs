@@ -23,9 +23,23 @@ pub use measure::{BATCH_PRECISION, OBSERVATIONS_MAX, per_second, ppm};
 pub use serve::{NOOP, TRIAL, serve_if_asked};
 pub use trial::{EXHIBIT_ROWS_MAX, Stop, Trial};
 
-pub use model;
+pub use model::{self, ensure};
+
+/// Ends the trial as one that the machine does not allow, a text as of `format!` says why, unless a
+/// condition holds.
+#[macro_export]
+macro_rules! require {
+    ($holds:expr, $($why:tt)+) => {
+        if !$holds {
+            return Err($crate::Stop::unsupported(format!($($why)+)));
+        }
+    };
+}
 
 use model::Design;
+
+/// What a part of a trial gives, or why the trial ends.
+pub type Result<T, E = Stop> = std::result::Result<T, E>;
 
 /// One question with its trial procedure.
 #[derive(Clone, Copy, Debug)]
@@ -39,4 +53,4 @@ pub struct Experiment {
 }
 
 /// What realises one treatment once.
-pub type Procedure = fn(&mut Trial<'_>) -> Result<(), Stop>;
+pub type Procedure = fn(&mut Trial<'_>) -> Result<()>;

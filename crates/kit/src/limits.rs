@@ -1,13 +1,13 @@
 //! What the limits that the session has inherited allow a treatment.
 
-use crate::Stop;
+use crate::{Result, Stop};
 use sys::cgroup::Room;
 use sys::limits::Resource;
 
 const MB: u64 = 1_000_000;
 
 /// Refuses processes that need so much memory in all, and `most` the largest of them.
-pub(crate) fn memory(bytes: u64, most: u64) -> Result<(), Stop> {
+pub(crate) fn memory(bytes: u64, most: u64) -> Result<()> {
     memory_within(bytes, most, sys::cgroup::memory_room(), &sys::limits::in_force())
 }
 
@@ -16,7 +16,7 @@ fn memory_within(
     most: u64,
     group: Option<Room>,
     limits: &[(Resource, u64)],
-) -> Result<(), Stop> {
+) -> Result<()> {
     if let Some(room) = group.filter(|room| room.left() < bytes) {
         return Err(Stop::unsupported(format!(
             "needs {} MB of memory; a memory cgroup limits this session to {} MB, of which {} MB are \
@@ -38,11 +38,11 @@ fn memory_within(
 }
 
 /// Refuses `count` more processes and threads where a limit has no room for them.
-pub(crate) fn tasks(count: u64) -> Result<(), Stop> {
+pub(crate) fn tasks(count: u64) -> Result<()> {
     tasks_within(count, sys::cgroup::tasks_room(), &sys::limits::in_force())
 }
 
-fn tasks_within(count: u64, group: Option<Room>, limits: &[(Resource, u64)]) -> Result<(), Stop> {
+fn tasks_within(count: u64, group: Option<Room>, limits: &[(Resource, u64)]) -> Result<()> {
     if let Some(room) = group.filter(|room| room.left() < count) {
         return Err(Stop::unsupported(format!(
             "needs {count} more processes and threads; a cgroup (pids.max) limits this session to {}, \

@@ -1,4 +1,4 @@
-use crate::{Stop, Trial};
+use crate::{Result, Trial};
 use std::hint::black_box;
 
 /// A batch lasts at least this many times the clock's measured step, so that the clock's grain is
@@ -32,7 +32,7 @@ impl Trial<'_> {
         &mut self,
         response: &str,
         mut operation: impl FnMut(u64),
-    ) -> Result<(u64, u64), Stop> {
+    ) -> Result<(u64, u64)> {
         let batch = calibrate(&mut operation);
         let mut values: Vec<i64> = Vec::with_capacity(OBSERVATIONS_MAX);
         let limit_ns = self.spec().timed_ns;
@@ -61,8 +61,8 @@ impl Trial<'_> {
         &mut self,
         responses: [&str; PARTS],
         warm_up: u32,
-        mut operation: impl FnMut(&mut [u64; PARTS]) -> Result<(), Stop>,
-    ) -> Result<u64, Stop> {
+        mut operation: impl FnMut(&mut [u64; PARTS]) -> Result<()>,
+    ) -> Result<u64> {
         let mut parts = [0; PARTS];
         for _ in 0..warm_up {
             operation(&mut parts)?;

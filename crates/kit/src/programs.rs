@@ -20,12 +20,8 @@ pub fn read(path: &Path) -> Result<(Vec<u8>, String), String> {
     let cannot = |error: std::io::Error| format!("{shown} cannot be read: {error}");
     // Before it is opened: to open a pipe may take for ever.
     let facts = std::fs::metadata(path).map_err(cannot)?;
-    if facts.is_dir() {
-        return Err(format!("{shown} is a folder; name an ELF file in it"));
-    }
-    if !facts.is_file() {
-        return Err(format!("{shown} is no regular file, as a program must be"));
-    }
+    model::ensure!(!facts.is_dir(), "{shown} is a folder; name an ELF file in it");
+    model::ensure!(facts.is_file(), "{shown} is no regular file, as a program must be");
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(cannot)?;
     file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(cannot)?;

@@ -73,9 +73,7 @@ fn understood(
 /// ([`Trial::need_environment`]): its arguments after the experiment's name.
 fn order_of_an_earlier_program() -> Result<Option<(Spec, u64)>, ChannelError> {
     let mut arguments = std::env::args().skip(3);
-    let (Some(read_ns), Some(spec)) = (arguments.next(), arguments.next()) else {
-        return Ok(None);
-    };
+    let (Some(read_ns), Some(spec)) = (arguments.next(), arguments.next()) else { return Ok(None) };
     Ok(Some((serde_json::from_str(&spec)?, serde_json::from_str(&read_ns)?)))
 }
 

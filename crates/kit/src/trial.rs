@@ -1,7 +1,7 @@
-use crate::calibration;
 use crate::channel::{Channel, ChannelError};
 use crate::limits;
 use crate::pmu::Pmu;
+use crate::{Result, calibration};
 use model::{Check, Counters, Exhibit, FromTrial, Measured, ProgramFile, Series, Spec, ToTrial};
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -34,6 +34,12 @@ impl From<sys::Error> for Stop {
 impl From<std::io::Error> for Stop {
     fn from(error: std::io::Error) -> Self {
         Stop::Failed(error.to_string())
+    }
+}
+
+impl From<String> for Stop {
+    fn from(reason: String) -> Self {
+        Stop::Failed(reason)
     }
 }
 
@@ -102,7 +108,7 @@ impl<'a> Trial<'a> {
     }
 
     /// The level of a factor. A name the plan does not know is a mistake in the experiment.
-    pub fn level(&self, factor: &str) -> Result<&str, Stop> {
+    pub fn level(&self, factor: &str) -> Result<&str> {
         self.spec
             .treatment
             .level(factor)
@@ -110,7 +116,7 @@ impl<'a> Trial<'a> {
     }
 
     /// The level of a factor whose levels are whole numbers.
-    pub fn number(&self, factor: &str) -> Result<u64, Stop> {
+    pub fn number(&self, factor: &str) -> Result<u64> {
         let level = self.level(factor)?;
         level.parse().map_err(|_| {
             Stop::failed(format!("level {level} of factor {factor} is no whole number"))
@@ -121,7 +127,7 @@ impl<'a> Trial<'a> {
     ///
     /// # Errors
     /// The trial has no such factor, or the table no such level.
-    pub fn pick<T: Copy>(&self, factor: &str, table: &[(&str, T)]) -> Result<T, Stop> {
+    pub fn pick<T: Copy>(&self, factor: &str, table: &[(&str, T)]) -> Result<T> {
         let level = self.level(factor)?;
         let found = table.iter().find(|(name, _)| *name == level);
         found
@@ -131,7 +137,7 @@ impl<'a> Trial<'a> {
 
     /// The file that a level stands for, with its content, if that is what it was when the session
     /// was begun.
-    pub fn program(&self, level: &str) -> Result<(&ProgramFile, Vec<u8>), Stop> {
+    pub fn program(&self, level: &str) -> Result<(&ProgramFile, Vec<u8>)> {
         let mut known = self.spec.programs.iter();
         let program = known
             .find(|program| program.level == level)
@@ -146,71 +152,66 @@ impl<'a> Trial<'a> {
 
     /// The CPU for work that is to stay on one: the last of those allowed, since interrupts
     /// gather on the first.
-    pub fn one_cpu(&self) -> Result<u32, Stop> {
+    pub fn one_cpu(&self) -> Result<u32> {
         self.spec.cpus.last().copied().ok_or_else(|| Stop::failed("the plan gives no CPU"))
     }
 
     /// Another CPU than [`Trial::one_cpu`]: the first of those allowed.
-    pub fn other_cpu(&self) -> Result<u32, Stop> {
+    pub fn other_cpu(&self) -> Result<u32> {
         self.need_cpus(2)?;
         Ok(self.spec.cpus[0])
     }
 
     /// Confines this thread (and those it makes) to one CPU, and verifies it.
-    pub fn pin_to_one(&mut self) -> Result<u32, Stop> {
+    pub fn pin_to_one(&mut self) -> Result<u32> {
         let cpu = self.one_cpu()?;
         self.pin(&[cpu])?;
         Ok(cpu)
     }
 
     /// Confines this thread (and those it makes) to some CPUs, and verifies it.
-    pub fn pin(&mut self, cpus: &[u32]) -> Result<(), Stop> {
+    pub fn pin(&mut self, cpus: &[u32]) -> Result<()> {
         sys::affinity::pin(cpus).map_err(|error| {
             Stop::unsupported(format!("{error}: choose other CPUs by --affinity"))
         })?;
         let found = sys::affinity::allowed()?;
-        if found != cpus {
-            return Err(Stop::unsupported(format!(
-                "asked for CPUs {}, the kernel gave {}",
-                sys::affinity::format_list(cpus),
-                sys::affinity::format_list(&found)
-            )));
-        }
+        crate::require!(
+            found == cpus,
+            "asked for CPUs {}, the kernel gave {}",
+            sys::affinity::format_list(cpus),
+            sys::affinity::format_list(&found)
+        );
         self.observe("affinity", sys::affinity::format_list(&found));
         Ok(())
     }
 
     /// Refuses the treatment unless `count` CPUs may be used at the same time.
-    pub fn need_cpus(&self, count: usize) -> Result<(), Stop> {
+    pub fn need_cpus(&self, count: usize) -> Result<()> {
         let have = self.spec.cpus.len();
-        if have < count {
-            return Err(Stop::unsupported(format!(
-                "needs {count} CPUs at the same time, has {have}"
-            )));
-        }
+        crate::require!(have >= count, "needs {count} CPUs at the same time, has {have}");
         Ok(())
     }
 
     /// Refuses the treatment unless one process may use so much memory: of what is available, and of
     /// what the limits allow that the session has inherited.
-    pub fn need_memory(&self, bytes: u64) -> Result<(), Stop> {
+    pub fn need_memory(&self, bytes: u64) -> Result<()> {
         self.need_memory_in_all(bytes, bytes)
     }
 
     /// The same for processes that use so much in all, and `most` the largest of them: a cgroup limits
     /// the sum, and a resource limit each process.
-    pub fn need_memory_in_all(&self, bytes: u64, most: u64) -> Result<(), Stop> {
+    pub fn need_memory_in_all(&self, bytes: u64, most: u64) -> Result<()> {
         may_use(bytes, "memory", self.spec.memory_bytes, "available")?;
         limits::memory(bytes, most)
     }
 
     /// Refuses the treatment unless `count` more processes and threads may be started.
-    pub fn need_tasks(&self, count: usize) -> Result<(), Stop> {
+    pub fn need_tasks(&self, count: usize) -> Result<()> {
         limits::tasks(count as u64)
     }
 
     /// Refuses the treatment unless so much space may be used in the current folder.
-    pub fn need_disk(&self, bytes: u64) -> Result<(), Stop> {
+    pub fn need_disk(&self, bytes: u64) -> Result<()> {
         may_use(bytes, "disk", self.spec.disk_bytes, "free")
     }
 
@@ -221,15 +222,13 @@ impl<'a> Trial<'a> {
     /// Where it was needed it does not return: the trial begins from its first line, and what was
     /// observed before is forgotten. So it belongs there, before any thread. Treatments that are
     /// compared should all ask for some variable, so that all of them were executed twice.
-    pub fn need_environment(&mut self, variables: &[(&str, &str)]) -> Result<(), Stop> {
+    pub fn need_environment(&mut self, variables: &[(&str, &str)]) -> Result<()> {
         let is_there =
             |(name, value): &(&str, &str)| std::env::var_os(name).is_some_and(|is| is == *value);
         if variables.iter().all(is_there) {
             return Ok(());
         }
-        if self.opened.is_some() {
-            return Err(Stop::failed("an environment was asked for after the set-up"));
-        }
+        model::ensure!(self.opened.is_none(), "an environment was asked for after the set-up");
         if self.again {
             let names: Vec<&str> = variables.iter().map(|(name, _)| *name).collect();
             return Err(Stop::unsupported(format!(
@@ -248,7 +247,7 @@ impl<'a> Trial<'a> {
 
     /// Ends the set-up: times the calibration loop, tells the runner what was verified, waits for
     /// its `Go`, and opens the timed region.
-    pub fn begin(&mut self) -> Result<(), Stop> {
+    pub fn begin(&mut self) -> Result<()> {
         let mut pmu = Pmu::open();
         let set_up_ns = sys::clock::now_ns() - self.read_ns;
         // Not between `Go` and the region: what the set-up left in caches and branch predictors is
@@ -278,7 +277,7 @@ impl<'a> Trial<'a> {
     ///
     /// Children must have been awaited by now: the kernel adds their CPU time and faults to the
     /// parent's when it waits for them.
-    pub fn end(&mut self) -> Result<&Counters, Stop> {
+    pub fn end(&mut self) -> Result<&Counters> {
         let wall_ns = sys::clock::now_ns();
         let usage = Usage::of_self().plus(Usage::of_children());
         let migrations = sys::proc::migrations_thread();
@@ -374,15 +373,13 @@ impl<'a> Trial<'a> {
 
     /// What was measured, for the answer.
     pub(crate) fn finish(self) -> Result<(Measured, BTreeMap<String, String>), String> {
-        if !self.closed {
-            return Err("the trial ended without closing its timed region".into());
-        }
+        model::ensure!(self.closed, "the trial ended without closing its timed region");
         Ok((self.measured, self.observed))
     }
 }
 
 /// Whether the trial may use that many bytes of something.
-fn may_use(bytes: u64, what: &str, have: u64, state: &str) -> Result<(), Stop> {
+fn may_use(bytes: u64, what: &str, have: u64, state: &str) -> Result<()> {
     if have >= bytes {
         return Ok(());
     }

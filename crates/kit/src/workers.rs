@@ -7,7 +7,7 @@
 
 mod rounds;
 
-use crate::Stop;
+use crate::{Result, Stop};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -255,7 +255,7 @@ pub fn crew<Kept>(
     allowed: &[u32],
     work: impl Fn(&Worker<'_>) -> Result<Kept, Refusal> + Sync,
     while_held: impl FnOnce(&[Pid]),
-) -> Result<Crew, Stop> {
+) -> Result<Crew> {
     crew_placed(model, count, Placement::Among(allowed), work, while_held)
 }
 
@@ -277,7 +277,7 @@ pub fn crew_placed<Kept>(
     placement: Placement<'_>,
     work: impl Fn(&Worker<'_>) -> Result<Kept, Refusal> + Sync,
     while_held: impl FnOnce(&[Pid]),
-) -> Result<Crew, Stop> {
+) -> Result<Crew> {
     // The words behind the last worker's are for the meetings.
     let shared = sys::pages::shared((count + 1) * WORDS * size_of::<u64>())?;
     let (arrivals, separate) = (&shared.words()[count * WORDS], placement.separates(count));
@@ -424,7 +424,7 @@ struct Made<'crew> {
 
 impl Made<'_> {
     /// Waits until every worker that could be made, and lives, stands at the start.
-    fn wait_until_there(&mut self) -> Result<(), Stop> {
+    fn wait_until_there(&mut self) -> Result<()> {
         if ((self.threads + self.processes.len()) as u64) < self.meeting.expected {
             self.meeting.break_up();
         }
@@ -440,7 +440,7 @@ impl Made<'_> {
     }
 
     /// Waits until every worker holds still or is dead.
-    fn wait_until_held(&mut self) -> Result<(), Stop> {
+    fn wait_until_held(&mut self) -> Result<()> {
         loop {
             let arrived = self.gate.arrived().load(Ordering::Acquire);
             // A process may have arrived and been killed since, so arrivals alone tell nothing of
@@ -460,7 +460,7 @@ impl Made<'_> {
         self.words[index * WORDS + STATUS].load(Ordering::Acquire) != 0
     }
 
-    fn reap(&mut self) -> Result<(), Stop> {
+    fn reap(&mut self) -> Result<()> {
         let mut alive = Vec::with_capacity(self.processes.len());
         for (index, pid) in std::mem::take(&mut self.processes) {
             match sys::task::try_wait(pid)? {
@@ -481,7 +481,7 @@ impl Made<'_> {
     }
 
     /// Waits until every worker process is gone; returns how many a signal killed.
-    fn wait_for_processes(&mut self) -> Result<u32, Stop> {
+    fn wait_for_processes(&mut self) -> Result<u32> {
         while let Some((_, pid)) = self.processes.pop() {
             self.ended.push(sys::task::wait(pid)?);
         }

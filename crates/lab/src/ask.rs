@@ -3,7 +3,7 @@
 use crate::cli::ask::AskArgs;
 use crate::exit::Exit;
 use crate::{lookup, session, sides, ui};
-use anyhow::{anyhow, bail};
+use anyhow::{Context, anyhow, bail};
 use model::{Asked, Design, Quantity};
 use std::path::Path;
 
@@ -46,33 +46,42 @@ fn find<'d>(designs: &'d [Design], text: &str) -> anyhow::Result<(&'d Design, Qu
         let what = format!("the session has no experiment {name:?}; {hint}");
         return Err(marked(text, &ask::Error { at: text.find(&name).unwrap_or_default(), what }));
     }
-    let mut known = Vec::new();
-    let mut furthest: Option<ask::Error> = None;
+    only(designs, text, ask::quantity, "have such a quantity")?
+        .context("the session has no experiment")
+}
+
+/// Returns the only one of some designs by which a text can be understood, with what it then says;
+/// `None` if there is no design. `can` says what several of them do.
+pub(crate) fn only<'d, T>(
+    designs: impl IntoIterator<Item = &'d Design>,
+    text: &str,
+    parse: impl Fn(&str, &Design) -> Result<T, ask::Error>,
+    can: &str,
+) -> anyhow::Result<Option<(&'d Design, T)>> {
+    let (mut known, mut furthest) = (Vec::new(), None::<ask::Error>);
     for design in designs {
-        match ask::quantity(text, design) {
-            Ok(quantity) => known.push((design, quantity)),
-            Err(error) => {
-                // The design that knows the most of it is the one that was meant.
-                if furthest.as_ref().is_none_or(|far| error.at > far.at) {
-                    furthest = Some(error);
-                }
+        match parse(text, design) {
+            Ok(found) => known.push((design, found)),
+            // The design that knows the most of it is the one that was meant.
+            Err(error) if furthest.as_ref().is_none_or(|far| error.at > far.at) => {
+                furthest = Some(error);
             }
+            Err(_) => {}
         }
     }
-    match (known.len(), furthest) {
-        (1, _) => Ok(known.remove(0)),
-        (0, Some(error)) => Err(marked(text, &error)),
-        (0, None) => bail!("the session has no experiment"),
-        _ => {
-            let names: Vec<String> =
-                known.iter().map(|(design, _)| format!("{}.{text}", design.id)).collect();
-            bail!("several experiments have such a quantity; write {}", names.join(" or "))
-        }
+    if known.len() > 1 {
+        let names: Vec<String> =
+            known.iter().map(|(design, _)| format!("{}.{text}", design.id)).collect();
+        bail!("several experiments {can}; write {}", names.join(" or "));
+    }
+    match (known.pop(), furthest) {
+        (None, Some(error)) => Err(marked(text, &error)),
+        (found, _) => Ok(found),
     }
 }
 
 /// Returns an error that names the column of the expression.
-pub(crate) fn marked(text: &str, error: &ask::Error) -> anyhow::Error {
+fn marked(text: &str, error: &ask::Error) -> anyhow::Error {
     let column = text.get(..error.at).map_or(0, |before| before.chars().count()) + 1;
     anyhow!("'{text}', column {column}: {}", error.what)
 }

@@ -4,13 +4,13 @@ use crate::cli::CompareArgs;
 use crate::exit::Exit;
 use crate::{catalog, destination, lookup, session, sides, ui};
 use analysis::{Answers, Condition, Questions};
-use anyhow::{Context, bail};
+use anyhow::{Context, Result, bail, ensure};
 use model::{Comparison, Design, GateOutcome};
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Exit> {
+pub(crate) fn compare(args: &CompareArgs) -> Result<Exit> {
     let paths = paths(args)?;
     let (sides, folders) = sides::heads(&paths.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     // Before a thousand sessions are read.
@@ -37,7 +37,7 @@ pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Exit> {
 }
 
 /// Returns the sides: those that were named, or two sessions that ask the same, the earlier one first.
-fn paths(args: &CompareArgs) -> anyhow::Result<Vec<PathBuf>> {
+fn paths(args: &CompareArgs) -> Result<Vec<PathBuf>> {
     if !args.sides.is_empty() {
         return Ok(args.base.iter().chain(&args.sides).cloned().collect());
     }
@@ -61,12 +61,10 @@ fn paths(args: &CompareArgs) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 /// Writes the page where it was asked for; whether it took standard output.
-fn page(args: &CompareArgs, comparison: &Comparison) -> anyhow::Result<bool> {
+fn page(args: &CompareArgs, comparison: &Comparison) -> Result<bool> {
     let Some(path) = &args.html else { return Ok(false) };
     if path.as_os_str() == "-" {
-        if args.json {
-            bail!("--html - and --json both want standard output: give --html a file");
-        }
+        ensure!(!args.json, "--html - and --json both want standard output: give --html a file");
         ui::data(&report::comparison_html(comparison))?;
         return Ok(true);
     }
@@ -81,11 +79,7 @@ fn different<'a>(designs: impl Iterator<Item = &'a Arc<Design>>) -> Vec<&'a Desi
 }
 
 /// Reports whether what was named is there to be compared.
-fn known(
-    experiments: &[String],
-    conditions: &[Condition],
-    designs: &[&Design],
-) -> anyhow::Result<()> {
+fn known(experiments: &[String], conditions: &[Condition], designs: &[&Design]) -> Result<()> {
     let ids: BTreeSet<&str> = designs.iter().map(|design| design.id.as_str()).collect();
     let ids: Vec<&str> = ids.into_iter().collect();
     for name in experiments {
@@ -97,13 +91,12 @@ fn known(
         if let Err(why) = condition.check(designs) {
             bail!("--fail-if '{}': {why}", condition.text);
         }
-        if !experiments.is_empty() && !experiments.contains(&condition.experiment) {
-            bail!(
-                "--fail-if '{}': {} is not among what --experiment asks for",
-                condition.text,
-                condition.experiment
-            );
-        }
+        ensure!(
+            experiments.is_empty() || experiments.contains(&condition.experiment),
+            "--fail-if '{}': {} is not among what --experiment asks for",
+            condition.text,
+            condition.experiment
+        );
     }
     Ok(())
 }

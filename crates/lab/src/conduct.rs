@@ -4,7 +4,7 @@ use crate::plan::{Plan, Purpose};
 use crate::progress::{Left, Progress};
 use crate::schedule::{self, Course, Next};
 use crate::{catalog, environment, lookup, session, ui};
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use model::{Design, Inquiry, Manifest, Record, SESSION_FORMAT, Summary};
 use runner::{Event, Halt, Runner, Settings, Work};
 use std::path::{Path, PathBuf};
@@ -151,26 +151,24 @@ fn must_be_of_here(manifest: &Manifest, dir: &Path) -> anyhow::Result<()> {
         ("compiler of scruple", &here.rustc, &then.rustc),
         ("scruple", &session::VERSION.to_string(), &manifest.scruple),
     ] {
-        if now != before {
-            bail!(
-                "{} was begun with another {what} ({before}, now {now}); its trials and new ones \
+        ensure!(
+            now == before,
+            "{} was begun with another {what} ({before}, now {now}); its trials and new ones \
                  cannot stand in one session",
-                dir.display()
-            );
-        }
+            dir.display()
+        );
     }
     if (&here.boot, &here.rights) != (&then.boot, &then.rights) {
         ui::warn(
             "the machine was restarted, or the rights are others, since the session was begun",
         );
     }
-    if here.machine != then.machine {
-        bail!(
-            "{} was begun on another machine ({}); a session cannot go on elsewhere",
-            dir.display(),
-            then.host
-        );
-    }
+    ensure!(
+        here.machine == then.machine,
+        "{} was begun on another machine ({}); a session cannot go on elsewhere",
+        dir.display(),
+        then.host
+    );
     Ok(())
 }
 
@@ -180,15 +178,14 @@ fn must_be_known(manifest: &Manifest, dir: &Path) -> anyhow::Result<()> {
     for design in manifest.designs.iter().filter(|design| design.subject.is_none()) {
         let now = catalog::again(design, manifest.options.preset.as_ref())?;
         // What the report draws of it is no part of what it measures.
-        if (Design { figures: design.figures.clone(), ..now }) != *design {
-            bail!(
-                "experiment {} has changed since {} was begun by scruple {}; \
+        ensure!(
+            (Design { figures: design.figures.clone(), ..now }) == *design,
+            "experiment {} has changed since {} was begun by scruple {}; \
                  use that version, or begin a new session",
-                design.id,
-                dir.display(),
-                manifest.scruple
-            );
-        }
+            design.id,
+            dir.display(),
+            manifest.scruple
+        );
     }
     Ok(())
 }

@@ -1,9 +1,8 @@
 //! Where a file that was asked for goes, without harm to any session.
 
 use crate::input;
-use anyhow::{Context, bail};
+use anyhow::{Context, Result, bail, ensure};
 use std::ffi::OsString;
-use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -38,16 +37,9 @@ pub(crate) struct Destination {
 }
 
 /// The program was asked to end before a file was whole.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("interrupted; nothing was written")]
 pub(crate) struct Stopped;
-
-impl fmt::Display for Stopped {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("interrupted; nothing was written")
-    }
-}
-
-impl std::error::Error for Stopped {}
 
 impl Stopped {
     /// Reports whether that is what an error says.
@@ -74,7 +66,7 @@ impl Drop for Partial {
 
 impl Destination {
     /// Opens it; `None` and `-` are standard output.
-    pub(crate) fn open(output: Option<&Path>, binary: bool) -> anyhow::Result<Self> {
+    pub(crate) fn open(output: Option<&Path>, binary: bool) -> Result<Self> {
         let Some(path) = output.filter(|path| !input::is_standard(path)) else {
             let terminal = io::stdout().is_terminal();
             if terminal && binary {
@@ -108,7 +100,7 @@ impl Destination {
 
     /// Gives the file its place if all of it was `written`. A reader of standard output that has had enough
     /// (`| head`) is no error.
-    pub(crate) fn end(mut self, written: io::Result<()>) -> anyhow::Result<()> {
+    pub(crate) fn end(mut self, written: io::Result<()>) -> Result<()> {
         let whole = written.and_then(|()| self.flush()).and_then(|()| self.go_on());
         let in_place = whole.and_then(|()| match &self.grows {
             Some(Partial { partial, path }) => std::fs::rename(partial, path),
@@ -121,7 +113,7 @@ impl Destination {
     }
 
     /// Writes all that the file consists of, and gives it its place.
-    pub(crate) fn put(mut self, bytes: &[u8]) -> anyhow::Result<()> {
+    pub(crate) fn put(mut self, bytes: &[u8]) -> Result<()> {
         let written = self.write_all(bytes);
         self.end(written)
     }
@@ -136,26 +128,21 @@ impl Destination {
 
 /// Writes a whole file of text there; see [`Destination`]. A terminal gets none of its control characters,
 /// which JSON need not escape beyond U+001F.
-pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
     Destination::open(Some(path), false)?.put(format!("{}\n", text.trim_end()).as_bytes())
 }
 
 /// Returns where a file goes that a flag asked for; it is written although the command was interrupted.
-pub(crate) fn place(
-    path: Option<&Path>,
-    flag: &'static str,
-) -> anyhow::Result<Option<Destination>> {
+pub(crate) fn place(path: Option<&Path>, flag: &'static str) -> Result<Option<Destination>> {
     let open = |path| Destination::open(Some(path), false).map(Destination::in_any_case);
     path.map(open).transpose().context(flag)
 }
 
 /// Opens what is no ordinary file as it is, and else a new file beside the one that it will be.
-fn open_file(path: &Path) -> anyhow::Result<(File, Option<Partial>)> {
+fn open_file(path: &Path) -> Result<(File, Option<Partial>)> {
     // Through links, so that the file itself is replaced and not the link to it.
     let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    if path.is_dir() {
-        bail!("it is a folder");
-    }
+    ensure!(!path.is_dir(), "it is a folder");
     refuse_session_files(&path)?;
     if path.exists() && !path.is_file() {
         return Ok((File::options().write(true).open(&path)?, None));
@@ -192,7 +179,7 @@ pub(crate) fn is_session(folder: &Path) -> bool {
     [store::MANIFEST_FILE, store::TRIALS_FILE].iter().all(|file| folder.join(file).exists())
 }
 
-fn refuse_session_files(path: &Path) -> anyhow::Result<()> {
+fn refuse_session_files(path: &Path) -> Result<()> {
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),

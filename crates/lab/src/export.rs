@@ -4,7 +4,7 @@ use crate::cli::{ExportArgs, ExportFormat};
 use crate::destination::Destination;
 use crate::exit::Exit;
 use crate::{catalog, input, lookup, session, ui};
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use export::{Choice, LeftOut, Rows, Session};
 
 /// What a build without Parquet answers to who asks for it.
@@ -22,9 +22,7 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Exit> {
     if args.observations && !table {
         bail!("--observations: only csv and parquet have a place for each observation");
     }
-    if format == ExportFormat::Parquet && !cfg!(feature = "parquet") {
-        bail!("{WITHOUT_PARQUET}");
-    }
+    ensure!(format != ExportFormat::Parquet || cfg!(feature = "parquet"), "{WITHOUT_PARQUET}");
     let stored = store::open(&lookup::session(args.session.as_deref())?)?;
     let ids: Vec<&str> = stored.manifest.designs.iter().map(|it| it.id.as_str()).collect();
     for name in &args.experiments {

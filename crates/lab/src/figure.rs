@@ -1,11 +1,11 @@
 //! `scruple figure`: a figure of a session in a file of its own.
 
-use crate::ask::marked;
+use crate::ask::only;
 use crate::cli::figure::{FigureArgs, ThemeName, Width};
 use crate::destination::Destination;
 use crate::exit::Exit;
 use crate::{input, lookup, session, ui};
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use model::{Design, Manifest};
 use report::{Saved, Sheet, Theme};
 use std::path::{Path, PathBuf};
@@ -29,9 +29,11 @@ pub(crate) fn figure(args: &FigureArgs) -> anyhow::Result<Exit> {
     let mut stored = store::open(&dir)?;
     session::say_what_is_odd(&stored);
     let Some(wanted) = wanted else {
-        if args.output.is_some() {
-            bail!("which figure? `scruple figure {}` lists them", dir.display());
-        }
+        ensure!(
+            args.output.is_none(),
+            "which figure? `scruple figure {}` lists them",
+            dir.display()
+        );
         return list(&figures(&stored, sheet(args)));
     };
     let drawn = match expression(&stored.manifest, wanted) {
@@ -164,34 +166,12 @@ fn expression(manifest: &Manifest, text: &str) -> Option<anyhow::Result<Design>>
     if !(known.iter().any(is_response) || looks_like_one && names_one) {
         return None;
     }
-    let (mut found, mut furthest) = (Vec::new(), None::<ask::Error>);
-    for design in known {
-        match ask::plot(plot, design) {
-            Ok(shown) => found.push((design, shown)),
-            Err(error) if furthest.as_ref().is_none_or(|far| error.at > far.at) => {
-                furthest = Some(error)
-            }
-            Err(_) => {}
-        }
-    }
-    Some(match (found.len(), furthest) {
-        (1, _) => {
-            let (design, shown) = found.remove(0);
-            let figure = model::Figure {
-                title: title(design, &shown),
-                plot: shown,
-                ..model::Figure::default()
-            };
-            Ok(Design { figures: vec![figure], ..design.clone() })
-        }
-        (0, Some(error)) => Err(marked(plot, &error)),
-        (0, None) => return None,
-        _ => {
-            let names: Vec<String> =
-                found.iter().map(|(design, _)| format!("{}.{plot}", design.id)).collect();
-            Err(anyhow::anyhow!("several experiments can draw this; write {}", names.join(" or ")))
-        }
-    })
+    let found = only(known, plot, ask::plot, "can draw this").transpose()?;
+    Some(found.map(|(design, plot)| {
+        let title = title(design, &plot);
+        let figure = model::Figure { title, plot, ..model::Figure::default() };
+        Design { figures: vec![figure], ..design.clone() }
+    }))
 }
 
 /// Returns the title of a figure that an expression describes.

@@ -1,6 +1,6 @@
 //! Files that the command line names, read whole within a limit.
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use std::io::Read;
 use std::path::Path;
 
@@ -21,9 +21,7 @@ pub(crate) fn is_standard(file: &Path) -> bool {
 /// beforehand, and may have no end.
 pub(crate) fn bytes(file: &Path, bytes_max: u64) -> anyhow::Result<Vec<u8>> {
     let name = name(file);
-    if file.is_dir() {
-        bail!("{name} is a folder, and a file is expected");
-    }
+    ensure!(!file.is_dir(), "{name} is a folder, and a file is expected");
     let mut bytes = Vec::new();
     let read = if is_standard(file) {
         std::io::stdin().lock().take(bytes_max + 1).read_to_end(&mut bytes)

@@ -1,7 +1,7 @@
 //! The session that a command is about: by its path, its name, the beginning of its name, or the latest.
 
-use crate::{destination, plan, plan::Purpose, ui};
-use anyhow::bail;
+use crate::{destination, plan, plan::Purpose, sides, ui};
+use anyhow::{Result, bail};
 use model::{Design, Manifest};
 use std::path::{Path, PathBuf};
 
@@ -18,11 +18,8 @@ const NAMED_MAX: usize = 8;
 ///
 /// # Errors
 /// As [`named`] and [`latest`].
-pub(crate) fn session(word: Option<&Path>) -> anyhow::Result<PathBuf> {
-    match word {
-        Some(word) => named(word),
-        None => Ok(say("session", latest(|_, _| true)?)),
-    }
+pub(crate) fn session(word: Option<&Path>) -> Result<PathBuf> {
+    if let Some(word) = word { named(word) } else { Ok(say("session", latest(|_, _| true)?)) }
 }
 
 /// Returns the session that the first of two kinds of words names: if it is not a session but `holds` says
@@ -33,7 +30,7 @@ pub(crate) fn session(word: Option<&Path>) -> anyhow::Result<PathBuf> {
 pub(crate) fn session_or_part(
     word: Option<&Path>,
     holds: impl Fn(&Manifest) -> Vec<String>,
-) -> anyhow::Result<(PathBuf, Option<&str>)> {
+) -> Result<(PathBuf, Option<&str>)> {
     let name = word.filter(|word| !word.exists()).and_then(Path::to_str);
     let (Some(name), Ok(latest)) = (name, latest(|_, _| true)) else {
         return Ok((session(word)?, None));
@@ -50,9 +47,7 @@ pub(crate) fn session_or_part(
 ///
 /// # Errors
 /// If there is none; the error says how to get one.
-pub(crate) fn latest(
-    wanted: impl Fn(&Path, &Manifest) -> bool,
-) -> anyhow::Result<(PathBuf, Manifest)> {
+pub(crate) fn latest(wanted: impl Fn(&Path, &Manifest) -> bool) -> Result<(PathBuf, Manifest)> {
     let mut found = sessions(Path::new(SESSIONS));
     found.sort_by_cached_key(|dir| std::cmp::Reverse(begun(dir)));
     let read = found.into_iter().filter_map(|dir| Some((store::read_manifest(&dir).ok()?, dir)));
@@ -93,12 +88,12 @@ pub(crate) fn alike(one: &Manifest, other: &Manifest) -> bool {
 ///
 /// # Errors
 /// If no session or several have such a name; the error names them and says where they were looked for.
-pub(crate) fn named(word: &Path) -> anyhow::Result<PathBuf> {
+pub(crate) fn named(word: &Path) -> Result<PathBuf> {
     find(word, &[])
 }
 
 /// Does what [`named`] does. `others` are what the word could be meant for besides sessions.
-fn find(word: &Path, others: &[String]) -> anyhow::Result<PathBuf> {
+fn find(word: &Path, others: &[String]) -> Result<PathBuf> {
     let (Some(begin), false) = (word.file_name().and_then(|it| it.to_str()), word.exists()) else {
         return Ok(word.to_path_buf());
     };
@@ -145,12 +140,7 @@ fn sessions(folder: &Path) -> Vec<PathBuf> {
     let read = if folder == Path::new("") { Path::new(".") } else { folder };
     let entries = std::fs::read_dir(read).into_iter().flatten().flatten();
     let dirs = entries.map(|entry| folder.join(entry.file_name()));
-    dirs.filter(|dir| destination::is_session(dir) && has_trials(dir)).collect()
-}
-
-/// Reports whether a session's file of trials is not empty.
-fn has_trials(dir: &Path) -> bool {
-    std::fs::metadata(dir.join(store::TRIALS_FILE)).is_ok_and(|file| file.len() > 0)
+    dirs.filter(|dir| destination::is_session(dir) && sides::trial_bytes(dir) > 0).collect()
 }
 
 /// Returns the name of a session that was begun then, by which sessions can be sorted: that of the folder,

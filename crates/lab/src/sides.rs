@@ -4,7 +4,7 @@ use crate::in_order::in_order;
 use crate::progress::Count;
 use crate::{lookup, session, ui};
 use analysis::{Digest, Heads, Questions, SideHeads};
-use anyhow::{Context, bail};
+use anyhow::{Context, ensure};
 use model::Manifest;
 use std::path::{Path, PathBuf};
 
@@ -34,17 +34,18 @@ pub(crate) fn folders(path: &Path, most: usize, who: &str) -> anyhow::Result<Vec
         if is_session(&dir) {
             found.push(dir);
         }
-        if found.len() > most {
-            bail!("{} holds more than {most} sessions, the most that {who}", path.display());
-        }
-    }
-    if found.is_empty() {
-        bail!(
-            "{} is not a session, and holds none: a session's folder has a {}",
-            path.display(),
-            store::MANIFEST_FILE
+        ensure!(
+            found.len() <= most,
+            "{} holds more than {most} sessions, the most that {who}",
+            path.display()
         );
     }
+    ensure!(
+        !found.is_empty(),
+        "{} is not a session, and holds none: a session's folder has a {}",
+        path.display(),
+        store::MANIFEST_FILE
+    );
     found.sort();
     Ok(found)
 }
@@ -109,7 +110,7 @@ pub(crate) fn read(
     done
 }
 
-fn trial_bytes(dir: &Path) -> u64 {
+pub(crate) fn trial_bytes(dir: &Path) -> u64 {
     std::fs::metadata(dir.join(store::TRIALS_FILE)).map_or(0, |file| file.len())
 }
 

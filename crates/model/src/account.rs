@@ -1,12 +1,12 @@
 use crate::Cell;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A cost account: what a measured total is made of, as counts times unit costs.
 ///
 /// Counts and unit costs are measured in the same session as the total, and multiplied block by
 /// block. What the parts leave over is the residual, which is shown and never hidden in a part.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Account {
     /// Its name within the experiment.
     pub id: String,
@@ -19,8 +19,7 @@ pub struct Account {
 }
 
 /// One line of an account: a number of things, each at its cost.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Part {
     /// What is counted, in a few words: "page faults of the child".
     pub label: String,
@@ -31,8 +30,7 @@ pub struct Part {
 }
 
 /// A number in an account.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Term {
     /// A number known beforehand: one call, two hops.

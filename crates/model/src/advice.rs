@@ -1,4 +1,5 @@
 use crate::{Estimate, Quantity, Unit};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How a stated load can be borne, from what a session measured. It can always be computed again
@@ -6,8 +7,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// All numbers of a model are computed from the **worst end** of the intervals behind them, except
 /// those that say `point`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Advice {
     /// [`crate::ADVICE_FORMAT`] of the writer.
     pub format: u32,
@@ -40,8 +40,7 @@ pub struct Advice {
 ///
 /// It holds if connections are spread evenly, and the machines share nothing that one could wait for
 /// another at. Times are drawn as exponential ones; percentiles are counted.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Simulated {
     /// Connections of the machine that has the most.
     pub connections: u32,
@@ -52,8 +51,7 @@ pub struct Simulated {
 }
 
 /// A load, as it was stated.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Load {
     /// Requests that come per second, whatever becomes of them; null where connections are stated.
     pub rate_per_s: Option<f64>,
@@ -84,8 +82,7 @@ pub struct Load {
 }
 
 /// A measured number behind the answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
     /// Its name.
     pub id: String,
@@ -104,8 +101,7 @@ pub struct Cost {
 }
 
 /// A model of concurrency under the load.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Staffing {
     /// Its name: `pool`, `thread`, `process`, `event_loop`.
     pub model: String,
@@ -144,8 +140,7 @@ pub struct Staffing {
 }
 
 /// Why a model does not bear a load.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Refusal {
     /// More CPU time is asked for than there is: the queue would grow for ever.
@@ -184,8 +179,7 @@ pub enum Refusal {
 }
 
 /// A program of the user's, as the session measured it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MeasuredProgram {
     /// The experiment.
     pub experiment: String,
@@ -202,8 +196,7 @@ pub struct MeasuredProgram {
 }
 
 /// A question that the session cannot answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Gap {
     /// What is not known, in words.
     pub what: String,

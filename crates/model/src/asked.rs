@@ -1,9 +1,9 @@
 use crate::QuantityResult;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A quantity that was asked of a session, with its answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Asked {
     /// The session's name.
     pub session: String,

@@ -43,6 +43,14 @@ impl Moment {
     }
 }
 
+/// As `2026-07-01T12:30:00`.
+impl std::fmt::Display for Moment {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Moment { year, month, day, hour, minute, second } = self;
+        write!(out, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Moment;

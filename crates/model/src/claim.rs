@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -5,8 +6,9 @@ use std::collections::BTreeMap;
 ///
 /// Where one treatment is meant, the factors that are not named stand at their baselines; where
 /// a set of treatments is meant, they are free.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct Cell(pub BTreeMap<String, String>);
 
@@ -29,8 +31,7 @@ impl Cell {
 ///
 /// All of them are formed **block by block** from one number per trial, so that what disturbs a
 /// whole block cancels.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Quantity {
     /// The response at one treatment.
@@ -136,8 +137,7 @@ impl Quantity {
 }
 
 /// An interval of the real line; an end that is absent is infinite.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Region {
     /// The lower end, which belongs to the region.
     pub low: Option<f64>,
@@ -173,8 +173,7 @@ impl Region {
 }
 
 /// A quantity that answers the experiment's question.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// Its name within the experiment.
     pub id: String,
@@ -187,8 +186,7 @@ pub struct Finding {
 }
 
 /// A statement the data can refute.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Claim {
     /// Its name within the experiment.
     pub id: String,
@@ -207,8 +205,7 @@ pub struct Claim {
 }
 
 /// Two treatments that are the same in all but name.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Control {
     /// The response compared.
     pub response: String,

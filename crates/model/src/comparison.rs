@@ -1,4 +1,5 @@
 use crate::{Estimate, Quantity, Treatment, Unit, Verdict};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What two or more sessions say of each other. It can always be computed again from their folders.
@@ -6,8 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The first side is the **base**: every effect is another side against it. Lists that hold one
 /// entry per side are in the order of `sides`; lists of effects hold one entry per side but the
 /// base, in the same order.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     /// [`crate::COMPARISON_FORMAT`] of the writer.
     pub format: u32,
@@ -31,8 +31,7 @@ pub struct Comparison {
 }
 
 /// One side of a comparison: a session, or several of the same setting.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Side {
     /// What it is called: the path that was given.
     pub name: String,
@@ -51,8 +50,7 @@ pub struct Side {
 }
 
 /// A recorded fact that differs between sides.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FactRow {
     /// What it is, in words: "kernel", "processor", "governor".
     pub name: String,
@@ -63,8 +61,9 @@ pub struct FactRow {
 }
 
 /// What a difference of facts does to a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Weight {
     /// It may be the very thing that is compared: another machine, kernel, setting.
@@ -76,8 +75,7 @@ pub enum Weight {
 }
 
 /// An experiment on all sides.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparedExperiment {
     /// The experiment.
     pub id: String,
@@ -101,8 +99,7 @@ pub struct ComparedExperiment {
 }
 
 /// A finding on all sides.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparedQuantity {
     /// The finding's name.
     pub id: String,
@@ -119,8 +116,7 @@ pub struct ComparedQuantity {
 }
 
 /// One response at one treatment on all sides.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparedRow {
     /// Where.
     pub treatment: Treatment,
@@ -138,8 +134,7 @@ pub struct ComparedRow {
 
 /// One side against the base: a ratio, unpaired, since trials of different sessions have no block
 /// in common.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionEffect {
     /// Side over base; null where it cannot be formed (a base indistinguishable from 0, fewer than 2
     /// numbers on a side), and where `difference` says it better.
@@ -167,8 +162,7 @@ pub struct SessionEffect {
 }
 
 /// What the interval of a [`SessionEffect`] rests on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Replication {
     /// Trials of one session a side: it does not hold what changes from session to session.
@@ -179,8 +173,7 @@ pub enum Replication {
 }
 
 /// A claim whose verdict differs between sides.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparedVerdict {
     /// The claim's name.
     pub id: String,
@@ -192,8 +185,7 @@ pub struct ComparedVerdict {
 }
 
 /// What became of a condition such as `create > +5%`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GateResult {
     /// The condition as it was given.
     pub condition: String,
@@ -206,8 +198,7 @@ pub struct GateResult {
 }
 
 /// One comparison that a gate looked at.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GateLook {
     /// The experiment.
     pub experiment: String,
@@ -227,8 +218,9 @@ pub struct GateLook {
 }
 
 /// What a gate found. The order is that of severity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum GateOutcome {
     /// The interval excludes the condition: fine.

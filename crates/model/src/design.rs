@@ -2,14 +2,14 @@ use crate::{
     Account, Claim, Control, Diagnosis, Figure, Finding, Headline, Planted, Profile, ProgramFile,
     Subject, Unit,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// An experiment as data: one question with its factors, responses and claims.
 ///
 /// Runner, store, analysis and report see a design and its trial records and nothing else, so
 /// they cannot tell a built-in experiment from a user's study.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Design {
     /// The experiment's name: a word of lower-case letters, digits and `_`.
     pub id: String,
@@ -66,8 +66,7 @@ pub struct Design {
 }
 
 /// A controlled variable.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Factor {
     /// Its name in code, JSON and tables.
     pub name: String,
@@ -86,8 +85,7 @@ pub struct Factor {
 }
 
 /// One setting of a factor.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Level {
     /// Its name; unique within the factor.
     pub name: String,
@@ -106,8 +104,7 @@ pub struct Level {
 ///
 /// A design's treatments are the union of its grids, so that a costly factor need not be crossed
 /// with every other.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Grid {
     /// The smallest profile that measures it.
     pub from: Profile,
@@ -116,8 +113,7 @@ pub struct Grid {
 }
 
 /// A measured variable.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Response {
     /// Its name, ending in the unit: `create_ns`.
     pub name: String,
@@ -149,8 +145,7 @@ pub struct Response {
 }
 
 /// A value that a theory gives a response.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Limit {
     /// The value, in the response's unit.
     pub value: f64,
@@ -161,8 +156,7 @@ pub struct Limit {
 }
 
 /// The definition card of a response: what is measured from where to where.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Card {
     /// The instant at which the measurement begins.
     pub from: String,
@@ -175,8 +169,7 @@ pub struct Card {
 }
 
 /// How the observations of one trial become the trial's one number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Center {
     /// The median: for durations.
@@ -190,8 +183,7 @@ pub enum Center {
 }
 
 /// What a machine must have for an experiment to mean anything.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Needs {
     /// CPUs that the trials may use at the same time.
     pub cpus: u32,

@@ -1,10 +1,10 @@
 use crate::{Design, Profile, Treatment};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A figure of a report: what is drawn of an experiment, and under which title.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Figure {
     /// Its name in the file that declares it.
     pub id: String,
@@ -21,8 +21,7 @@ pub struct Figure {
 }
 
 /// What a figure shows: responses at some treatments, over an axis or in rows.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Plot {
     /// The responses; each has panels of its own.
     pub responses: Vec<String>,
@@ -46,8 +45,7 @@ pub struct Plot {
 }
 
 /// What a figure shows of a response.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Drawn {
     /// The response itself.

@@ -1,11 +1,11 @@
 //! Sessions of one plan on many machines: what was submitted, and what came of it.
 
 use crate::{Comparison, Estimate, Profile, Quantity, Unit};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// `fleet.json`: what was submitted, so that any shell can ask for it later.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fleet {
     /// [`crate::FLEET_FORMAT`] of the writer.
     pub format: u32,
@@ -34,8 +34,7 @@ pub struct Fleet {
 }
 
 /// What starts the sessions of a fleet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FleetEngine {
     /// Jobs of Slurm, one per node.
@@ -45,8 +44,7 @@ pub enum FleetEngine {
 }
 
 /// What every node of a fleet measures: the same experiments in the same order.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetPlan {
     /// The experiments as they were asked for; empty means all.
     pub experiments: Vec<String>,
@@ -66,8 +64,7 @@ pub struct FleetPlan {
 }
 
 /// What the engine was asked for.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetRequest {
     /// The partition.
     pub partition: Option<String>,
@@ -84,8 +81,7 @@ pub struct FleetRequest {
 }
 
 /// A node of a fleet.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetNode {
     /// Its name, as the engine knows it.
     pub name: String,
@@ -94,8 +90,7 @@ pub struct FleetNode {
 }
 
 /// One submission for a node.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetAttempt {
     /// The engine's name of the job.
     pub job: String,
@@ -106,8 +101,7 @@ pub struct FleetAttempt {
 }
 
 /// `node.json`: what a node says of the session that it measured for a fleet.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeFacts {
     /// [`crate::FLEET_FORMAT`] of the writer.
     pub format: u32,
@@ -134,8 +128,7 @@ pub struct NodeFacts {
 }
 
 /// What came of a fleet: `result.json`, and what `scruple fleet collect --json` prints.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetResult {
     /// [`crate::FLEET_FORMAT`] of the writer.
     pub format: u32,
@@ -162,8 +155,7 @@ pub struct FleetResult {
 }
 
 /// What came of a node.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeResult {
     /// Its name, as the engine knows it.
     pub name: String,
@@ -192,8 +184,7 @@ pub struct NodeResult {
 }
 
 /// What became of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NodeStanding {
     /// Its session is there and was taken.
@@ -213,8 +204,7 @@ pub enum NodeStanding {
 }
 
 /// Nodes of one kind.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeKind {
     /// Processor, CPUs and memory in words.
     pub kind: String,
@@ -225,8 +215,7 @@ pub struct NodeKind {
 }
 
 /// How far the machines of one kind lie apart in one finding.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spread {
     /// The kind: its place in `kinds`.
     pub kind: u32,
@@ -262,8 +251,7 @@ pub struct Spread {
 }
 
 /// Which machine is none like the others.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outliers {
     /// The rule with its source, in a sentence.
     pub rule: String,
@@ -276,8 +264,7 @@ pub struct Outliers {
 }
 
 /// A machine that is none like the others of its kind.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outlier {
     /// The node.
     pub node: String,

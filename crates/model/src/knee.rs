@@ -1,11 +1,11 @@
 //! The rate at which a server's answers break, found by raising it.
 
 use crate::{Estimate, LoadPlan};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What is asked of a search for the rate at which a server breaks.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct KneeRules {
     /// The rate that is tried first, in requests per second, above 0.
     pub from_per_s: f64,
@@ -31,8 +31,7 @@ impl KneeRules {
 }
 
 /// One rate, tried once.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct KneeTrial {
     /// 0 while the knee is searched for; then the block, from 1.
     pub block: u32,
@@ -55,8 +54,7 @@ pub struct KneeTrial {
 }
 
 /// What a rate broke by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum KneeBreak {
     /// The 95th percentile of the response time is beyond the limit.
@@ -66,8 +64,7 @@ pub enum KneeBreak {
 }
 
 /// What one rate did over all its trials.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct KneeRate {
     /// The rate, per second.
     pub per_s: f64,
@@ -85,8 +82,7 @@ pub struct KneeRate {
 }
 
 /// Why a search for the knee ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum KneeEnd {
     /// The interval is narrow enough.
@@ -106,8 +102,7 @@ pub enum KneeEnd {
 }
 
 /// The capacity of a server: the rate up to which its response time keeps a limit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Knee {
     /// [`crate::KNEE_FORMAT`] of the writer.
     pub format: u32,

@@ -69,6 +69,16 @@ pub use treatment::*;
 pub use unit::*;
 pub use why::*;
 
+/// Ends the function with an error, a text as of `format!`, unless a condition holds.
+#[macro_export]
+macro_rules! ensure {
+    ($holds:expr, $($why:tt)+) => {
+        if !$holds {
+            return Err(format!($($why)+).into());
+        }
+    };
+}
+
 /// Version of the layout of `manifest.json` and `trials.ndjson`.
 pub const SESSION_FORMAT: u32 = 1;
 

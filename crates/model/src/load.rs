@@ -1,11 +1,11 @@
 //! What a load was, and what became of it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// How requests come.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Arrivals {
     /// Closed loop: each connection asks again when it has its answer.
@@ -45,8 +45,7 @@ impl Arrivals {
 }
 
 /// A load on an HTTP/1.1 server.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadPlan {
     /// What is asked for: `http://HOST:PORT/PATH`.
     pub url: String,
@@ -74,8 +73,9 @@ pub struct LoadPlan {
 }
 
 /// Why a request got no answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum LoadError {
     /// Nobody listens (`ECONNREFUSED`).
@@ -92,8 +92,7 @@ pub enum LoadError {
 
 /// What became of the requests. Each that came due is in exactly one of `answered`, `errors`,
 /// `timed_out`, `in_flight` and `unsent`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadCounts {
     /// Requests that were sent, or for which connecting began.
     pub sent: u64,
@@ -114,8 +113,7 @@ pub struct LoadCounts {
 }
 
 /// A time that a stated percentage of requests did not exceed.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadPercentile {
     /// In percent, 0 to 100.
     pub percent: f64,
@@ -128,8 +126,7 @@ pub struct LoadPercentile {
 /// Percentiles are those of Kaplan and Meier (*Journal of the American Statistical Association* 53,
 /// 1958): a request that was given up after some time took longer than that, and counts among those
 /// that are still waited for until then.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadTimes {
     /// Requests whose time is known.
     pub count: u64,
@@ -148,8 +145,7 @@ pub struct LoadTimes {
 
 /// How answers were shared out over connections: of a closed loop with keep-alive, and of those of its
 /// connections that had a request to send.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fairness {
     /// Connections.
     pub connections: u32,
@@ -168,8 +164,7 @@ pub struct Fairness {
 
 /// What the kernel counted meanwhile, over all programs of the network namespace; null where it
 /// does not tell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Network {
     /// Connections dropped because an accept queue was full (`ListenOverflows`).
     pub listen_overflows: Option<u64>,
@@ -183,8 +178,7 @@ pub struct Network {
 
 /// An operational law that must hold whatever the server is (Denning and Buzen, *The Operational
 /// Analysis of Queueing Network Models*, ACM Computing Surveys 10, 1978).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LawCheck {
     /// In words: `N = X · R`.
     pub law: String,
@@ -197,8 +191,7 @@ pub struct LawCheck {
 }
 
 /// A mode of connecting that is the kernel's back-off after a lost SYN and not the server's time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SynBackoff {
     /// Seconds after the first SYN, one of the moments at which this kernel sends it again:
     /// 1, 3, 7, 15…; from Linux 6.5 on 1, 2, 3, 4, 5, 7, 11…
@@ -208,8 +201,7 @@ pub struct SynBackoff {
 }
 
 /// What became of a load.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadResult {
     /// The version of this layout.
     pub format: u32,

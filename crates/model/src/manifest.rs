@@ -1,10 +1,10 @@
 use crate::{Design, Profile};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// `manifest.json`: all that is needed to understand a session's trials, or to go on with it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Manifest {
     /// [`crate::SESSION_FORMAT`] of the writer.
     pub format: u32,
@@ -29,8 +29,7 @@ pub struct Manifest {
 }
 
 /// What the user asked for.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Options {
     /// How much is measured.
     pub profile: Profile,
@@ -61,8 +60,7 @@ pub struct Options {
 }
 
 /// A question that several experiments answer, each with the treatments that it takes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Preset {
     /// What users type.
     pub name: String,
@@ -81,8 +79,7 @@ pub(crate) fn seconds<S: serde::Serializer>(s: &Option<f64>, out: S) -> Result<S
 }
 
 /// What is asked of a program of the user's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Inquiry {
     /// Whatever the study's file asks.
@@ -105,8 +102,7 @@ impl Inquiry {
 }
 
 /// Recorded facts of the machine.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Environment {
     /// The host's name.
@@ -153,8 +149,7 @@ pub struct Environment {
 }
 
 /// A cache of a CPU.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuCache {
     /// 1, 2, 3…
     pub level: u32,
@@ -167,8 +162,7 @@ pub struct CpuCache {
 }
 
 /// Another process that uses the machine.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Neighbour {
     /// Its command name.
     pub name: String,
@@ -177,8 +171,7 @@ pub struct Neighbour {
 }
 
 /// How trials were shielded, and what that did to a rival planted for the purpose.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ShieldReport {
     /// The means in force: `cgroup v1 cpu.shares=262144`, `nice -20`.

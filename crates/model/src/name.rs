@@ -1,5 +1,6 @@
 //! Names that many records repeat, held once.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -12,8 +13,8 @@ use std::sync::Arc;
 ///
 /// A session has a few hundred of them and repeats each in thousands of records. A clone shares the
 /// text; so do equal names that are read inside [`share_names`].
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
+#[schemars(inline)]
 pub struct Name(Arc<str>);
 
 thread_local! {
@@ -45,11 +46,6 @@ impl Name {
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-
-    /// Whether both are one text in memory, not just equal ones.
-    pub fn is_shared_with(&self, other: &Name) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
     }
 
     /// A name that was read: the known one, if it is known.
@@ -125,6 +121,10 @@ impl<'de> Deserialize<'de> for Name {
 mod tests {
     use super::{Name, share_names};
 
+    fn is_shared(one: &Name, other: &Name) -> bool {
+        std::ptr::eq(one.as_str(), other.as_str())
+    }
+
     fn read(json: &str) -> Vec<Name> {
         serde_json::from_str(json).expect("it is JSON")
     }
@@ -137,11 +137,11 @@ mod tests {
         });
         assert_eq!(first, ["a_ns", "b", "a_ns", "a_ns"]);
         for other in [&first[2], &first[3], &second[0]] {
-            assert!(first[0].is_shared_with(other));
+            assert!(is_shared(&first[0], other));
         }
-        assert!(!first[0].is_shared_with(&first[1]));
+        assert!(!is_shared(&first[0], &first[1]));
         let later = read(r#"["a_ns", "a_ns"]"#);
-        assert!(!later[0].is_shared_with(&later[1]) && !later[0].is_shared_with(&first[0]));
+        assert!(!is_shared(&later[0], &later[1]) && !is_shared(&later[0], &first[0]));
     }
 
     #[test]
@@ -149,7 +149,7 @@ mod tests {
         let wrong = std::panic::catch_unwind(|| share_names(|| read("[7]")));
         assert!(wrong.is_err());
         let later = read(r#"["a", "a"]"#);
-        assert!(!later[0].is_shared_with(&later[1]));
+        assert!(!is_shared(&later[0], &later[1]));
     }
 
     #[test]

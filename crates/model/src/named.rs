@@ -1,6 +1,7 @@
 //! A few values, each with a name.
 
 use crate::Name;
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,11 +10,9 @@ use std::fmt;
 ///
 /// A record has a handful and there is a record for each trial. A tree reserves half a kilobyte for
 /// the first of them; this is a sorted list of just its length.
-#[derive(Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
-pub struct Named<V>(
-    #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<Name, V>"))] Box<[(Name, V)]>,
-);
+#[derive(Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(inline)]
+pub struct Named<V>(#[schemars(with = "BTreeMap<Name, V>")] Box<[(Name, V)]>);
 
 impl<V> Named<V> {
     /// The value of that name.
@@ -36,11 +35,6 @@ impl<V> Named<V> {
     /// All of them, in the order of their names.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &V)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
-    }
-
-    /// The values, in the order of their names.
-    pub fn values(&self) -> impl ExactSizeIterator<Item = &V> {
-        self.0.iter().map(|(_, value)| value)
     }
 
     /// How many there are.

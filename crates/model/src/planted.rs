@@ -1,9 +1,9 @@
 use crate::{Cell, Quantity, Region};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A known answer that was put into a treatment, so that the laboratory can be held against it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Planted {
     /// Its name within the experiment.
     pub id: String,
@@ -25,8 +25,7 @@ pub struct Planted {
 ///
 /// Each suspect is removed in a treatment of its own (an ablation); the one whose removal closes
 /// the largest share of the gap is named.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Diagnosis {
     /// Its name within the experiment.
     pub id: String,
@@ -45,8 +44,7 @@ pub struct Diagnosis {
 }
 
 /// Something that may be the cause of a gap.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Suspect {
     /// What it is called.
     pub name: String,

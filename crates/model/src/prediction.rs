@@ -1,11 +1,11 @@
 //! A server's answers beside those of a simulated queue under the same arrivals.
 
 use crate::LoadPlan;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a server is taken for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerKind {
     /// One thread that serves one request after the other.
@@ -19,8 +19,7 @@ pub enum ServerKind {
 }
 
 /// What holds a server's throughput where more connections bring no more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerLimit {
     /// All its workers are busy, or wait.
@@ -33,8 +32,7 @@ pub enum ServerLimit {
 
 /// What a request asks of a server, computed from two loads: one request at a time, and as many as
 /// it answers.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerDemand {
     /// The mean response time of a request alone, in ns.
     pub alone_ns: f64,
@@ -57,8 +55,7 @@ pub struct ServerDemand {
 }
 
 /// A number as it was measured and as the simulation has it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PredictedTime {
     /// As measured, in ns.
     pub measured_ns: f64,
@@ -75,8 +72,7 @@ impl PredictedTime {
 }
 
 /// What a formula says of the mean response time, where one is known.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PredictedByFormula {
     /// Its name.
     pub name: String,
@@ -85,8 +81,7 @@ pub struct PredictedByFormula {
 }
 
 /// One load: measured, and simulated with the very arrivals.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PredictedLoad {
     /// Requests per second that were to come.
     pub per_s: f64,
@@ -115,8 +110,7 @@ pub struct PredictedLoad {
 }
 
 /// A server's answers beside those of a simulated one.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadPrediction {
     /// The version of this layout.
     pub format: u32,

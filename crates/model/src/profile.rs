@@ -1,8 +1,10 @@
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How much of the catalog a session measures. Each profile holds the levels of the ones before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Profile {
     /// For tests: the fewest levels, a second or two per experiment.
@@ -17,24 +19,19 @@ pub enum Profile {
 }
 
 impl Profile {
+    /// Returns that of four values, of smoke to thorough, which stands for this profile.
+    pub fn pick<T: Copy>(self, values: [T; 4]) -> T {
+        values[self as usize]
+    }
+
     /// The time in which a session of this profile measures, in seconds.
     pub fn budget_s(self) -> u64 {
-        match self {
-            Profile::Smoke => 60,
-            Profile::Quick => 172,
-            Profile::Standard => 15 * 60,
-            Profile::Thorough => 3 * 3600,
-        }
+        self.pick([60, 172, 15 * 60, 3 * 3600])
     }
 
     /// The fewest blocks measured before the session may stop for precision.
     pub fn blocks_min(self) -> u32 {
-        match self {
-            Profile::Smoke => 2,
-            Profile::Quick => 6,
-            Profile::Standard => 10,
-            Profile::Thorough => 20,
-        }
+        self.pick([2, 6, 10, 20])
     }
 
     /// The most blocks of one experiment: only `smoke` has a limit of its own. The others go on while
@@ -45,21 +42,11 @@ impl Profile {
 
     /// How long the timed region of a trial that repeats short operations lasts, in nanoseconds.
     pub fn timed_ns(self) -> u64 {
-        match self {
-            Profile::Smoke => 2_000_000,
-            Profile::Quick => 6_000_000,
-            Profile::Standard => 25_000_000,
-            Profile::Thorough => 50_000_000,
-        }
+        self.pick([2_000_000, 6_000_000, 25_000_000, 50_000_000])
     }
 
     /// The word users type.
     pub fn name(self) -> &'static str {
-        match self {
-            Profile::Smoke => "smoke",
-            Profile::Quick => "quick",
-            Profile::Standard => "standard",
-            Profile::Thorough => "thorough",
-        }
+        self.pick(["smoke", "quick", "standard", "thorough"])
     }
 }

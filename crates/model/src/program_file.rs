@@ -1,9 +1,9 @@
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A file of the user's that trials look at, known by its content: a trial that finds another
 /// content fails.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProgramFile {
     /// The level that stands for it.
     pub level: String,
@@ -31,9 +31,11 @@ impl ProgramFile {
     /// A sentence that says what is wrong.
     pub(crate) fn check(&self) -> Result<(), String> {
         let hexadecimal = |c: u8| matches!(c, b'0'..=b'9' | b'a'..=b'f');
-        if self.sha256.len() != DIGITS || !self.sha256.bytes().all(hexadecimal) {
-            return Err(format!("the SHA-256 of {} must have {DIGITS} digits", self.level));
-        }
+        crate::ensure!(
+            self.sha256.len() == DIGITS && self.sha256.bytes().all(hexadecimal),
+            "the SHA-256 of {} must have {DIGITS} digits",
+            self.level
+        );
         let most = Self::INSTRUCTIONS_MAX;
         if !(1..=most).contains(&self.instructions_max) {
             let found = self.instructions_max;

@@ -1,9 +1,9 @@
 use crate::{Name, Named, Treatment};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// All that is kept of one trial: one line of `trials.ndjson`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Record {
     /// Its number in the session, from 0.
     pub trial: u64,
@@ -46,8 +46,7 @@ pub struct Record {
 }
 
 /// How a trial ended. Every one is stored; none is silently retried.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Outcome {
     /// It measured. `leaked` counts processes it left behind, which were killed.
@@ -90,8 +89,7 @@ pub enum Outcome {
 }
 
 /// Where in its life a trial was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// Before it said `Ready`.
@@ -103,8 +101,7 @@ pub enum Phase {
 }
 
 /// What a trial measured.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Measured {
     /// The observations.
     pub series: Vec<Series>,
@@ -122,8 +119,7 @@ pub struct Measured {
 
 /// Something that a trial saw and that a reader should see too: a list of system calls, the blocks
 /// of a heap. It is shown as it is; no number is taken from it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Exhibit {
     /// What it shows, in one line.
     pub title: String,
@@ -137,8 +133,7 @@ pub struct Exhibit {
 }
 
 /// The raw observations of one response.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
     /// The response's name.
     pub response: Name,
@@ -150,8 +145,7 @@ pub struct Series {
 
 /// How long a fixed loop took in the trial's own thread just before the timed region opened and
 /// just after it closed: the speed of the CPU's clock, as a program sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Calibration {
     /// The shortest of some passes before, in nanoseconds.
     pub before_ns: u64,
@@ -160,8 +154,7 @@ pub struct Calibration {
 }
 
 /// A manipulation check: something that must be so if the treatment was realised.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
     /// What was looked at.
     pub name: Name,
@@ -185,8 +178,7 @@ impl Check {
 }
 
 /// What the kernel counted for the trial over its timed region; absent where it does not tell.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Counters {
     /// Elapsed time.
@@ -223,8 +215,7 @@ pub struct Counters {
 }
 
 /// What `wait4` says of the whole life of the trial's process and the children it awaited.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessUsage {
     /// CPU time in user mode, in nanoseconds (counted in microseconds).
     pub user_ns: u64,
@@ -242,8 +233,7 @@ pub struct ProcessUsage {
 
 /// What the machine did beside the trial, from before its process was started until it was gone
 /// (`Record::total_ns`): only over its whole life is the trial's own share known exactly.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Surroundings {
     /// CPU time of all that is neither this trial nor the runner.

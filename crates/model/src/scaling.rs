@@ -1,4 +1,5 @@
 use crate::{Estimate, Grade};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The factor that says how many workers there are.
@@ -12,8 +13,7 @@ pub const SCALE_WORK: &str = "work";
 
 /// What `scruple scale` says: how throughput follows the number of workers, where the rest of the
 /// speedup went, why, and what to do.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Scaling {
     /// [`crate::SCALING_FORMAT`] of the writer.
     pub format: u32,
@@ -44,8 +44,7 @@ pub struct Scaling {
 }
 
 /// What throughput counts.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScaleWork {
     /// What a unit of throughput is: `1/s` where the whole command is the work.
     pub unit: String,
@@ -57,8 +56,7 @@ pub struct ScaleWork {
 }
 
 /// One number of workers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScaleLevel {
     /// How many workers.
     pub n: f64,
@@ -75,8 +73,7 @@ pub struct ScaleLevel {
 }
 
 /// Where the time of n workers went: n times the elapsed time is the whole.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScaleAccount {
     /// The whole: n times the elapsed time per unit of work, in ns; the mean of the trials.
     pub budget_ns: f64,
@@ -87,8 +84,7 @@ pub struct ScaleAccount {
 }
 
 /// A part of the workers' time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScalePart {
     /// What it went into.
     pub into: ScaleLoss,
@@ -97,8 +93,9 @@ pub struct ScalePart {
 }
 
 /// What the time of workers goes into.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum ScaleLoss {
     /// The CPU time that one worker needed for the same work.
@@ -120,8 +117,7 @@ pub enum ScaleLoss {
 }
 
 /// A throughput over n, with the laws that were fitted to it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScaleCurve {
     /// The laws, the simplest first.
     pub fits: Vec<ScaleFit>,
@@ -138,8 +134,7 @@ pub struct ScaleCurve {
 }
 
 /// A law fitted to the trials.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScaleFit {
     /// Its name: `linear`, `Gustafson`, `Amdahl`, `kink`, `universal`, `kink with contention`.
     pub law: String,
@@ -160,8 +155,7 @@ pub struct ScaleFit {
 }
 
 /// A number of a law.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScaleCoefficient {
     /// Its letter.
     pub symbol: String,
@@ -176,8 +170,7 @@ pub struct ScaleCoefficient {
 }
 
 /// What a curve leaves of what was measured.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScaleResidual {
     /// The number of workers.
     pub n: f64,
@@ -186,8 +179,7 @@ pub struct ScaleResidual {
 }
 
 /// Where a throughput is greatest.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScalePeak {
     /// The n; null where there is none within 1.3 times the largest n measured.
     pub n: Option<f64>,
@@ -200,8 +192,7 @@ pub struct ScalePeak {
 }
 
 /// A point of a curve.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScaleDrawn {
     /// The number of workers.
     pub n: f64,
@@ -214,8 +205,7 @@ pub struct ScaleDrawn {
 }
 
 /// Why a program does not scale further.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScaleCause {
     /// What it is.
     pub cause: Bottleneck,
@@ -234,8 +224,9 @@ pub struct ScaleCause {
 }
 
 /// What stops a program from scaling.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Bottleneck {
     /// Nothing in the range measured.
@@ -265,8 +256,7 @@ pub enum Bottleneck {
 }
 
 /// What to do.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScaleAdvice {
     /// The fewest workers measured with which throughput is within 5 % of the best; null without
     /// data.

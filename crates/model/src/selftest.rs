@@ -1,10 +1,10 @@
 use crate::{ControlResult, DiagnosisResult, PlantedResult};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a self-test says: whether the laboratory, on this machine, finds the known answers that
 /// were planted, and from which size of effect on it may be trusted.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Selftest {
     /// [`crate::SELFTEST_FORMAT`] of the writer.
     pub format: u32,
@@ -44,8 +44,9 @@ pub struct Selftest {
 }
 
 /// The grade of a machine. Those above `F` differ in how small an effect may be to be trusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 pub enum TrustGrade {
     /// All that was planted was found and sized, and nothing where nothing was.
     A,
@@ -61,8 +62,9 @@ pub enum TrustGrade {
 }
 
 /// What became of something known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
     /// Found, and the truth is not excluded; or silence where nothing was planted.
@@ -76,8 +78,7 @@ pub enum Standing {
 }
 
 /// A planted answer with what became of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AnswerStanding {
     /// The experiment.
     pub experiment: String,
@@ -90,8 +91,7 @@ pub struct AnswerStanding {
 }
 
 /// A planted cause with what became of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CauseStanding {
     /// The experiment.
     pub experiment: String,

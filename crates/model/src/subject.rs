@@ -1,5 +1,6 @@
 use crate::treatment::is_word_character;
 use crate::{Design, Treatment};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -9,8 +10,7 @@ use std::collections::BTreeMap;
 /// `{scratch}` for a folder of the trial's own that is removed after it. Braces around anything
 /// that is no word of a-z, 0-9 and `_` are left as they are, so that `awk '{ print $1 }'` needs no
 /// care; `{{word}}` is the text `{word}`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Subject {
     /// The program and its arguments, with placeholders; one element only where `shell` is set.
@@ -60,8 +60,7 @@ pub struct Subject {
 
 /// Limits on a subject. Texts with placeholders that must become a size, in bytes or with a unit as
 /// `512MiB`; empty means none.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SubjectLimits {
     /// Address space of each process (`RLIMIT_AS`), in bytes.
@@ -73,8 +72,7 @@ pub struct SubjectLimits {
 }
 
 /// A number picked from what a subject prints.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Metric {
     /// The response it is an observation of.
     pub response: String,
@@ -98,8 +96,7 @@ fn whole() -> u64 {
 }
 
 /// Where a subject prints.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Stream {
     /// Its standard output.
@@ -110,8 +107,7 @@ pub enum Stream {
 }
 
 /// How a number is found in a text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Pick {
     /// By the first group of a regular expression, at its last match.
@@ -288,15 +284,21 @@ impl Subject {
             return Err(format!("{name}, which is to be squeezed, is no factor of it"));
         }
         for metric in &self.metrics {
-            if design.response(&metric.response).is_none() {
-                return Err(format!("{} is picked, but is no response of it", metric.response));
-            }
-            if !metric.scale.is_finite() || metric.scale == 0.0 {
-                return Err(format!("the scale of {} must be a number but 0", metric.response));
-            }
-            if metric.per == 0 {
-                return Err(format!("the parts of {} must be one at least", metric.response));
-            }
+            crate::ensure!(
+                design.response(&metric.response).is_some(),
+                "{} is picked, but is no response of it",
+                metric.response
+            );
+            crate::ensure!(
+                metric.scale.is_finite() && metric.scale != 0.0,
+                "the scale of {} must be a number but 0",
+                metric.response
+            );
+            crate::ensure!(
+                metric.per != 0,
+                "the parts of {} must be one at least",
+                metric.response
+            );
         }
         Ok(())
     }

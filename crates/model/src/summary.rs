@@ -1,9 +1,9 @@
 use crate::{Cell, Quantity, Region, Treatment, Unit};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// `summary.json`: what the stored trials say. It can always be computed again from them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     /// [`crate::SUMMARY_FORMAT`] of the writer.
     pub format: u32,
@@ -18,15 +18,13 @@ pub struct Summary {
     /// What the instrument itself cost.
     pub harness: Harness,
     /// What the machine did beside the trials.
-    #[serde(default)]
     pub meter: Meter,
     /// One per experiment, in the order of the catalog.
     pub experiments: Vec<ExperimentSummary>,
 }
 
 /// What the A/A controls say of the machine during this session.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trust {
     /// All controls, over all experiments.
     pub controls: Vec<ControlResult>,
@@ -36,14 +34,11 @@ pub struct Trust {
     /// where there were too few blocks.
     pub floor: Option<f64>,
     /// The same in ten times the time: with ten times the blocks, if these are independent.
-    #[serde(default)]
     pub floor_in_ten_times: Option<f64>,
 }
 
 /// What the machine did beside the trials, over the whole session.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Meter {
     /// Trials with at least one tag.
     pub tagged: u64,
@@ -65,15 +60,13 @@ pub struct Meter {
 }
 
 /// Two identical treatments compared.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ControlResult {
     /// The experiment.
     pub experiment: String,
     /// The response.
     pub response: String,
     /// The levels that both treatments have in common, where their design names them.
-    #[serde(default)]
     pub at: Cell,
     /// The ratio of the two.
     pub ratio: Estimate,
@@ -82,8 +75,7 @@ pub struct ControlResult {
 }
 
 /// What the instrument itself cost.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Harness {
     /// Trials with a record.
     pub trials: u64,
@@ -102,8 +94,7 @@ pub struct Harness {
 }
 
 /// What an experiment's trials say.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExperimentSummary {
     /// The experiment.
     pub id: String,
@@ -120,21 +111,16 @@ pub struct ExperimentSummary {
     /// The answer.
     pub findings: Vec<FindingResult>,
     /// What the totals are made of.
-    #[serde(default)]
     pub accounts: Vec<AccountResult>,
     /// The verdicts.
     pub claims: Vec<ClaimResult>,
     /// The smallest difference that can be found, by response.
-    #[serde(default)]
     pub floors: Vec<ResponseFloor>,
     /// Where the scatter comes from, by response.
-    #[serde(default)]
     pub variances: Vec<Variance>,
     /// What became of the known answers.
-    #[serde(default)]
     pub planted: Vec<PlantedResult>,
     /// What the gaps come from.
-    #[serde(default)]
     pub diagnoses: Vec<DiagnosisResult>,
     /// Manipulation checks that failed, each with the number of trials: a failed check casts
     /// doubt on the treatment it belongs to.
@@ -146,8 +132,7 @@ pub struct ExperimentSummary {
 }
 
 /// How many trials ended in one way.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OutcomeCount {
     /// `completed`, `unsupported`, `failed`, `died`, `timed_out`, `out_of_memory`,
     /// `protocol_violated`.
@@ -161,8 +146,7 @@ pub struct OutcomeCount {
 }
 
 /// A number with its uncertainty.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
     /// The number.
     pub point: f64,
@@ -204,8 +188,7 @@ impl Estimate {
 }
 
 /// The estimate of one response at one treatment.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EstimateRow {
     /// Where.
     pub treatment: Treatment,
@@ -216,16 +199,13 @@ pub struct EstimateRow {
     /// The median over trials, with its interval; null with fewer than 2 trials.
     pub estimate: Option<Estimate>,
     /// Trials behind it that have a tag.
-    #[serde(default)]
     pub tagged: u32,
     /// The same from the trials without a tag, where some have one; null with fewer than 2.
-    #[serde(default)]
     pub untagged: Option<Estimate>,
 }
 
 /// A quantity with its value.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct QuantityResult {
     /// What was asked.
     pub quantity: Quantity,
@@ -236,13 +216,10 @@ pub struct QuantityResult {
     pub estimate: Option<Estimate>,
     /// The ratio of the means of all blocks; null for what is no ratio, and where it lies within the
     /// interval, so that it tells nothing else.
-    #[serde(default)]
     pub of_means: Option<f64>,
     /// For a frequency: how often it happened.
-    #[serde(default)]
     pub events: Option<u64>,
     /// For a frequency: how often it could have happened.
-    #[serde(default)]
     pub chances: Option<u64>,
     /// The response that carried it, if the wall clock was disturbed and CPU time stood in.
     pub carried_by: Option<String>,
@@ -251,22 +228,18 @@ pub struct QuantityResult {
     /// verdict that shares its error with others (Holm) needs more.
     pub floor: Option<f64>,
     /// The same in ten times the time: with ten times the blocks, if these are independent.
-    #[serde(default)]
     pub floor_in_ten_times: Option<f64>,
     /// Trials behind it that have a tag.
-    #[serde(default)]
     pub tagged: u32,
     /// The same from the trials without a tag, where some have one; null where they do not give
     /// it.
-    #[serde(default)]
     pub untagged: Option<Estimate>,
     /// Why there is no estimate, or what is to be doubted about it; may be empty.
     pub remark: String,
 }
 
 /// A finding with its value.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FindingResult {
     /// The finding's name.
     pub id: String,
@@ -277,8 +250,7 @@ pub struct FindingResult {
 }
 
 /// A claim with its verdict.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimResult {
     /// The claim's name.
     pub id: String,
@@ -299,26 +271,21 @@ pub struct ClaimResult {
     pub p_value: Option<f64>,
     /// Blocks whose own number lies on the same side of the region's end as the point, or within
     /// the region if the point does; null for a frequency.
-    #[serde(default)]
     pub agreeing_blocks: Option<u32>,
     /// The number's floor as a verdict needs it that shares its error with all others of the session:
     /// the smallest difference from an end of the region that is decided in 80 % of sessions even if
     /// no other claim is. In the terms of `result.floor`; null where that is.
-    #[serde(default)]
     pub floor_of_verdict: Option<f64>,
     /// What a reader should know about it; may be empty.
     pub note: String,
     /// What kind of evidence the verdict rests on.
-    #[serde(default)]
     pub grade: Grade,
     /// What would raise the grade; empty at the highest.
-    #[serde(default)]
     pub raise: String,
 }
 
 /// What the data say of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The interval lies in the claim's region.
@@ -330,8 +297,9 @@ pub enum Verdict {
 }
 
 /// The kind of evidence behind a verdict, the weakest first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Grade {
     /// A clock alone: what was timed is believed to be what its name says.
@@ -346,8 +314,7 @@ pub enum Grade {
 }
 
 /// The smallest difference between two treatments that a response can show.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResponseFloor {
     /// The response.
     pub response: String,
@@ -365,8 +332,7 @@ pub struct ResponseFloor {
 
 /// Where the scatter of one trial's number comes from, by response (variance components of the
 /// logarithms: Kalibera and Jones, *Rigorous benchmarking in reasonable time*, ISMM 2013).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Variance {
     /// The response.
     pub response: String,
@@ -387,8 +353,7 @@ pub struct Variance {
 }
 
 /// A source of scatter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     /// Between observations of one trial.
@@ -400,8 +365,7 @@ pub enum Source {
 }
 
 /// What became of a known answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PlantedResult {
     /// Its name.
     pub id: String,
@@ -427,8 +391,7 @@ pub struct PlantedResult {
 }
 
 /// What a gap comes from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DiagnosisResult {
     /// Its name.
     pub id: String,
@@ -444,8 +407,7 @@ pub struct DiagnosisResult {
 }
 
 /// A suspect with its share of the gap.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Blame {
     /// What it is called.
     pub suspect: String,
@@ -454,8 +416,7 @@ pub struct Blame {
 }
 
 /// A cost account with its numbers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AccountResult {
     /// The account's name.
     pub id: String,
@@ -476,8 +437,7 @@ pub struct AccountResult {
 }
 
 /// One line of an account.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PartResult {
     /// What is counted.
     pub label: String,
@@ -489,35 +449,4 @@ pub struct PartResult {
     pub amount: Option<Estimate>,
     /// The amount as a share of the total.
     pub share: Option<Estimate>,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Cell;
-
-    #[test]
-    fn a_result_without_counts_is_still_read() {
-        let quantity =
-            Quantity::Frequency { response: "lost_count".into(), among: Cell::default() };
-        let result = QuantityResult {
-            of_means: None,
-            quantity,
-            unit: None,
-            estimate: None,
-            events: Some(3),
-            chances: Some(70),
-            carried_by: None,
-            floor: None,
-            floor_in_ten_times: None,
-            tagged: 0,
-            untagged: None,
-            remark: String::new(),
-        };
-        let mut stored = serde_json::to_value(&result).expect("plain data");
-        let fields = stored.as_object_mut().expect("an object");
-        assert!(fields.remove("events").is_some() && fields.remove("chances").is_some());
-        let read: QuantityResult = serde_json::from_value(stored).expect("an earlier summary");
-        assert_eq!(read, QuantityResult { events: None, chances: None, ..result });
-    }
 }

@@ -1,9 +1,11 @@
 use crate::{Estimate, QuantityResult};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What is taken from a program to see whether the resource limits it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Resource {
     /// Time on the CPUs that it may use.
@@ -41,6 +43,16 @@ pub const NOTHING_AGAIN: &str = "none-again";
 /// The level of [`Squeeze::Beside`].
 pub const BESIDE: &str = "beside";
 
+/// The resources in the order of [`Resource`]: the word on command lines, and the words in sentences.
+const RESOURCES: [(&str, &str); 6] = [
+    ("cpu", "CPU time"),
+    ("memory", "memory bandwidth"),
+    ("cache", "shared cache"),
+    ("storage", "storage"),
+    ("queue", "prompt wake-ups"),
+    ("timer", "punctual timers"),
+];
+
 impl Resource {
     /// All, in the order of the report.
     pub const ALL: [Resource; 6] = [
@@ -59,41 +71,17 @@ impl Resource {
 
     /// Its word on command lines and in levels.
     pub fn name(self) -> &'static str {
-        match self {
-            Resource::Cpu => "cpu",
-            Resource::Memory => "memory",
-            Resource::Cache => "cache",
-            Resource::Storage => "storage",
-            Resource::Queue => "queue",
-            Resource::Timer => "timer",
-        }
+        RESOURCES[self as usize].0
     }
 
     /// What it is called in sentences.
     pub fn words(self) -> &'static str {
-        match self {
-            Resource::Cpu => "CPU time",
-            Resource::Memory => "memory bandwidth",
-            Resource::Cache => "shared cache",
-            Resource::Storage => "storage",
-            Resource::Queue => "prompt wake-ups",
-            Resource::Timer => "punctual timers",
-        }
+        RESOURCES[self as usize].1
     }
 
     /// The resource of that word.
     pub fn of_name(name: &str) -> Option<Self> {
         Resource::ALL.into_iter().find(|resource| resource.name() == name)
-    }
-
-    /// How strongly it is squeezed, in percent asked for: two strengths, so that a dose-response
-    /// shows.
-    pub fn strengths(self) -> [u32; 2] {
-        match self {
-            Resource::Cpu => [25, 50],
-            Resource::Timer => [50, 75],
-            Resource::Memory | Resource::Cache | Resource::Storage | Resource::Queue => [50, 100],
-        }
     }
 
     /// Whether time that is lost without it is CPU time of the program, so that it lies within what
@@ -104,10 +92,7 @@ impl Resource {
 
     /// The level that its treatments are compared with.
     pub fn compared_with(self) -> &'static str {
-        match self {
-            Resource::Memory | Resource::Cache => BESIDE,
-            _ => NOTHING,
-        }
+        if matches!(self, Resource::Memory | Resource::Cache) { BESIDE } else { NOTHING }
     }
 }
 
@@ -123,20 +108,10 @@ impl Squeeze {
         let percent: u32 = percent.parse().ok().filter(|percent| (1..=100).contains(percent))?;
         Some(Squeeze::Take(Resource::of_name(resource)?, percent))
     }
-
-    /// The level's name.
-    pub fn level(self) -> String {
-        match self {
-            Squeeze::Nothing => NOTHING.into(),
-            Squeeze::Beside => BESIDE.into(),
-            Squeeze::Take(resource, percent) => format!("{}-{percent}", resource.name()),
-        }
-    }
 }
 
 /// Which resource limits a program: what `scruple why --json` prints.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Why {
     /// [`crate::WHY_FORMAT`] of the writer.
     pub format: u32,
@@ -178,8 +153,7 @@ pub struct Why {
 }
 
 /// A number that the kernel counted of the program with nothing taken.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WhyCount {
     /// The response.
     pub response: String,
@@ -192,8 +166,7 @@ pub struct WhyCount {
 }
 
 /// What taking a resource did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SqueezeResult {
     /// The resource.
     pub resource: Resource,
@@ -216,8 +189,7 @@ pub struct SqueezeResult {
 }
 
 /// One strength of a squeeze.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Dose {
     /// The level's name.
     pub level: String,
@@ -230,8 +202,7 @@ pub struct Dose {
 }
 
 /// What taking a part of a resource costs: (1 − part)^−elasticity − 1.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Price {
     /// The part taken: 0.1, or less where 1.5 times the strength measured does not reach so far.
     pub part: f64,
@@ -240,8 +211,7 @@ pub struct Price {
 }
 
 /// A resource that could not be squeezed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NotSqueezed {
     /// The resource.
     pub resource: Resource,
@@ -257,9 +227,9 @@ mod tests {
     fn every_level_reads_as_what_it_was_made_of() {
         for resource in Resource::ALL {
             assert_eq!(Resource::of_name(resource.name()), Some(resource));
-            for percent in resource.strengths() {
-                let squeeze = Squeeze::Take(resource, percent);
-                assert_eq!(Squeeze::of_level(&squeeze.level()), Some(squeeze));
+            for percent in [25, 50, 75, 100] {
+                let level = format!("{}-{percent}", resource.name());
+                assert_eq!(Squeeze::of_level(&level), Some(Squeeze::Take(resource, percent)));
             }
         }
         assert_eq!(Squeeze::of_level(NOTHING_AGAIN), Some(Squeeze::Nothing));

@@ -1,7 +1,7 @@
 //! What people say, and the number that decides.
 
 use crate::factors::{self, is_axis, level_of};
-use crate::place::Error;
+use crate::place::Result;
 use crate::responses::response;
 use crate::table::Value;
 use ask::{Terms, region};
@@ -22,7 +22,7 @@ const KINDS: [(&str, &str); 7] = [
 const ID_CHARACTERS: usize = 32;
 
 /// All claims, in the order of the file, on the factors and responses of a design.
-pub(crate) fn read(value: &Value<'_>, design: &Design) -> Result<Vec<Claim>, Error> {
+pub(crate) fn read(value: &Value<'_>, design: &Design) -> Result<Vec<Claim>> {
     let mut claims: Vec<Claim> = Vec::new();
     for item in value.list("a list of claims, each under [[claims]]")? {
         for mut claim in claim(&item, design)? {
@@ -40,7 +40,7 @@ pub(crate) fn read(value: &Value<'_>, design: &Design) -> Result<Vec<Claim>, Err
 }
 
 /// A claim; one that something is flat over a factor is one for each of its levels.
-fn claim(value: &Value<'_>, design: &Design) -> Result<Vec<Claim>, Error> {
+fn claim(value: &Value<'_>, design: &Design) -> Result<Vec<Claim>> {
     let table = value.table("a claim")?;
     let names = KINDS.map(|(name, _)| name);
     table.known(&format!("text source because note holds {}", names.join(" ")))?;
@@ -93,10 +93,7 @@ fn slug(text: &str) -> String {
 }
 
 /// The numbers that decide, each with the level it is about, and how they are read.
-fn quantities(
-    kind: &Value<'_>,
-    design: &Design,
-) -> Result<(Vec<(Quantity, String)>, Terms), Error> {
+fn quantities(kind: &Value<'_>, design: &Design) -> Result<(Vec<(Quantity, String)>, Terms)> {
     let table = kind.table("a table such as { of = { n = 8 }, to = { n = 1 } }")?;
     let keys = KINDS.iter().find(|(name, _)| *name == kind.name).map_or("", |(_, keys)| keys);
     table.known(keys)?;
@@ -127,7 +124,7 @@ fn quantities(
 }
 
 /// The treatment, or the treatments, that a value such as `{ n = 8, model = "fork" }` means.
-fn cell(factors: &[Factor], value: &Value<'_>) -> Result<Cell, Error> {
+fn cell(factors: &[Factor], value: &Value<'_>) -> Result<Cell> {
     let mut cell = Cell::default();
     for entry in value.table("levels by factor, such as { n = 8 }")?.entries() {
         let factor = factors::find(factors, &entry.name, |what| entry.error_at_name(what))?;
@@ -143,23 +140,23 @@ struct Parts<'a, 's> {
 }
 
 impl<'a> Parts<'a, '_> {
-    fn cell(&self, key: &str) -> Result<Cell, Error> {
+    fn cell(&self, key: &str) -> Result<Cell> {
         cell(&self.design.factors, &self.kind.needed_as(key, "{ FACTOR = LEVEL }")?)
     }
 
-    fn at(&self) -> Result<Cell, Error> {
+    fn at(&self) -> Result<Cell> {
         let at = self.kind.read("at", |value| cell(&self.design.factors, value))?;
         Ok(at.unwrap_or_default())
     }
 
-    fn over(&self) -> Result<&'a Factor, Error> {
+    fn over(&self) -> Result<&'a Factor> {
         let value = self.kind.needed_as("over", "\"the factor that it follows\"")?;
         let name = value.text("the name of a factor")?;
         factors::find(&self.design.factors, &name, |what| value.error(what))
     }
 
     /// Two treatments that differ.
-    fn two(&self) -> Result<(Cell, Cell), Error> {
+    fn two(&self) -> Result<(Cell, Cell)> {
         let (of, to) = (self.cell("of")?, self.cell("to")?);
         if of == to {
             return Err(self.kind.error("both are the same treatment; their ratio is 1"));
@@ -168,7 +165,7 @@ impl<'a> Parts<'a, '_> {
     }
 
     /// The name of a factor whose levels a trend can follow.
-    fn axis(&self) -> Result<String, Error> {
+    fn axis(&self) -> Result<String> {
         let factor = self.over()?;
         let name = factor.name.clone();
         if is_axis(factor) {
@@ -179,7 +176,7 @@ impl<'a> Parts<'a, '_> {
     }
 
     /// That a response is the same at every level of a factor: a ratio to the baseline for each.
-    fn flat(&self, response: &str) -> Result<Vec<(Quantity, String)>, Error> {
+    fn flat(&self, response: &str) -> Result<Vec<(Quantity, String)>> {
         let (over, at) = (self.over()?, self.at()?);
         let others: Vec<_> =
             over.levels.iter().filter(|level| level.name != over.baseline).collect();
@@ -195,7 +192,7 @@ impl<'a> Parts<'a, '_> {
     }
 
     /// A level of a number.
-    fn end(&self, over: &Factor, key: &str) -> Result<String, Error> {
+    fn end(&self, over: &Factor, key: &str) -> Result<String> {
         let value = self.kind.needed_as(key, &format!("a level of {}", over.name))?;
         let name = level_of(over, &value)?;
         let above = |level: &model::Level| level.value.is_some_and(|value| value > 0.0);

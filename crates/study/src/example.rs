@@ -14,9 +14,7 @@ pub fn example(commands: &[String]) -> Result<String, String> {
         if words.is_empty() { Err("a command has no word in it".to_string()) } else { Ok(words) }
     };
     let words: Vec<Vec<String>> = commands.iter().map(split).collect::<Result<_, _>>()?;
-    if words.len() < 2 {
-        return Err("a study to begin from compares two commands at least".into());
-    }
+    model::ensure!(words.len() >= 2, "a study to begin from compares two commands at least");
     // What only a shell understands is left to one.
     let shell = commands.iter().any(|command| needs_shell(command));
     let mut levels = String::new();

@@ -2,7 +2,7 @@
 //!
 //! docs/experiment-files.md describes every key.
 
-use crate::place::{Error, Source};
+use crate::place::{Result, Source};
 use crate::table::Value;
 use crate::{factors, figures, no_such};
 use ask::units;
@@ -28,7 +28,7 @@ const EXPRESSION: &str = "an expression such as \"call_ns[getppid] / call_ns[emp
 ///
 /// # Errors
 /// The first thing that is wrong with it, with its place, and what would be right.
-pub fn experiment(id: &str, text: &str) -> Result<Design, Error> {
+pub fn experiment(id: &str, text: &str) -> Result<Design> {
     design(id, text, Vec::new())
 }
 
@@ -37,7 +37,7 @@ pub fn experiment(id: &str, text: &str) -> Result<Design, Error> {
 ///
 /// # Errors
 /// If `measured.toml` is wrong.
-pub fn measured() -> Result<Vec<Response>, Error> {
+pub fn measured() -> Result<Vec<Response>> {
     let source = Source { file: "measured.toml", text: include_str!("measured.toml") };
     let table = source.parse()?;
     let all = Value::top(source, &table).entries_of("responses")?;
@@ -45,7 +45,7 @@ pub fn measured() -> Result<Vec<Response>, Error> {
 }
 
 /// Parses the text of a design that has these responses besides those that it declares.
-pub(crate) fn design(id: &str, text: &str, responses: Vec<Response>) -> Result<Design, Error> {
+pub(crate) fn design(id: &str, text: &str, responses: Vec<Response>) -> Result<Design> {
     let file = format!("{id}.toml");
     let source = Source { file: &file, text };
     let table = source.parse()?;
@@ -83,14 +83,14 @@ pub(crate) fn design(id: &str, text: &str, responses: Vec<Response>) -> Result<D
 }
 
 /// Returns the items of a list that may be missing.
-pub(crate) fn list<'s>(top: &Value<'s>, key: &str) -> Result<Vec<Value<'s>>, Error> {
+pub(crate) fn list<'s>(top: &Value<'s>, key: &str) -> Result<Vec<Value<'s>>> {
     Ok(top.read(key, |value| value.list("a list of tables"))?.unwrap_or_default())
 }
 
 pub(crate) fn each<'s, T>(
     values: Vec<Value<'s>>,
-    read: impl Fn(&Value<'s>) -> Result<T, Error>,
-) -> Result<Vec<T>, Error> {
+    read: impl Fn(&Value<'s>) -> Result<T>,
+) -> Result<Vec<T>> {
     values.iter().map(read).collect()
 }
 
@@ -99,30 +99,28 @@ fn unwrapped(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn line(table: &Value<'_>, key: &str) -> Result<String, Error> {
+fn line(table: &Value<'_>, key: &str) -> Result<String> {
     table.text_of(key).map(|text| unwrapped(&text))
 }
 
-pub(crate) fn in_unit(value: &Value<'_>, unit: &Unit) -> Result<f64, Error> {
+pub(crate) fn in_unit(value: &Value<'_>, unit: &Unit) -> Result<f64> {
     let text = value.text("a number with its unit, such as \"5 s\" or \"64 MiB\"")?;
     units::in_unit(&text, unit).map_err(|what| value.error(what))
 }
 
-fn share(value: &Value<'_>) -> Result<f64, Error> {
+fn share(value: &Value<'_>) -> Result<f64> {
     let found = units::share(&value.text("a share such as \"5%\"")?);
     found.ok_or_else(|| value.error("expected a share such as \"5%\""))
 }
 
-fn from(table: &Value<'_>) -> Result<Profile, Error> {
+fn from(table: &Value<'_>) -> Result<Profile> {
     let profiles = PROFILES.map(|profile| (profile.name(), profile));
     Ok(table.read("from", |value| value.choice(&profiles))?.unwrap_or(Profile::Smoke))
 }
 
-fn needs(top: &Value<'_>) -> Result<Needs, Error> {
+fn needs(top: &Value<'_>) -> Result<Needs> {
     let mut needs = Needs { cpus: 1, ..Needs::default() };
-    let Some(value) = top.get("needs") else {
-        return Ok(needs);
-    };
+    let Some(value) = top.get("needs") else { return Ok(needs) };
     let table = value.fields(
         "a table such as { cpus = 2, memory = \"64 MiB\" }",
         "cpus memory disk privileges",
@@ -138,7 +136,7 @@ fn needs(top: &Value<'_>) -> Result<Needs, Error> {
     Ok(needs)
 }
 
-fn factor(value: &Value<'_>) -> Result<Factor, Error> {
+fn factor(value: &Value<'_>) -> Result<Factor> {
     let table = value.fields("a factor", "about label baseline unit levels")?;
     let unit = table.read("unit", |unit| unit.text("a unit"))?;
     let mut factor = Factor {
@@ -162,14 +160,11 @@ fn factor(value: &Value<'_>) -> Result<Factor, Error> {
 
 /// Returns the unit of an axis: one that its levels are values of, or a name that they bear.
 fn axis_unit(name: String) -> Unit {
-    match units::unit(&name) {
-        (unit, 1.0) => unit,
-        _ => Unit::Other(name),
-    }
+    if let (unit, 1.0) = units::unit(&name) { unit } else { Unit::Other(name) }
 }
 
 /// Reads a level: what it does in one line, or a table. A name that is a number is its value.
-fn level(value: &Value<'_>) -> Result<Level, Error> {
+fn level(value: &Value<'_>) -> Result<Level> {
     let name = value.name.clone();
     let number: Option<f64> = name.parse().ok().filter(|number: &f64| number.is_finite());
     if value.is_text() {
@@ -184,7 +179,7 @@ fn level(value: &Value<'_>) -> Result<Level, Error> {
     Ok(Level { value, label, from, ..Level::new(&name, &line(table, "about")?) })
 }
 
-pub(crate) fn grid(value: &Value<'_>, design: &Design) -> Result<Grid, Error> {
+pub(crate) fn grid(value: &Value<'_>, design: &Design) -> Result<Grid> {
     let table = value.table("a grid such as { from = \"quick\", count = [1, 2] }")?;
     let mut grid = Grid { from: from(table)?, vary: Vec::new() };
     for entry in table.entries().into_iter().filter(|entry| entry.name != "from") {
@@ -203,7 +198,7 @@ pub(crate) fn grid(value: &Value<'_>, design: &Design) -> Result<Grid, Error> {
     Ok(grid)
 }
 
-fn response(value: &Value<'_>, design: &Design) -> Result<Response, Error> {
+fn response(value: &Value<'_>, design: &Design) -> Result<Response> {
     let table = value.fields("a response", RESPONSE_KEYS)?;
     let known = [Unit::Ns, Unit::Bytes, Unit::Count, Unit::Ppm, Unit::PerSecond];
     let suffixed = |unit: &Unit| unit.suffix().is_some_and(|suffix| value.name.ends_with(suffix));
@@ -249,7 +244,7 @@ fn response(value: &Value<'_>, design: &Design) -> Result<Response, Error> {
 }
 
 /// Marks the findings for which measuring goes on until they are precise: all, if no list says.
-fn set_precise(precise: &Value<'_>, findings: &mut [Finding]) -> Result<(), Error> {
+fn set_precise(precise: &Value<'_>, findings: &mut [Finding]) -> Result<()> {
     let ids = precise.words("a list of findings")?;
     let known: Vec<&str> = findings.iter().map(|finding| finding.id.as_str()).collect();
     if let Some(wrong) = ids.iter().find(|id| !known.contains(&id.as_str())) {
@@ -262,7 +257,7 @@ fn set_precise(precise: &Value<'_>, findings: &mut [Finding]) -> Result<(), Erro
 }
 
 /// Reads a finding: a sentence with its quantity in `{ }`.
-fn finding(says: &Value<'_>, design: &Design) -> Result<Finding, Error> {
+fn finding(says: &Value<'_>, design: &Design) -> Result<Finding> {
     let text = says.text("a sentence")?;
     let parts = text.split_once('{').and_then(|(before, rest)| {
         rest.split_once('}').map(|(quantity, after)| (before, quantity, after))
@@ -276,7 +271,7 @@ fn finding(says: &Value<'_>, design: &Design) -> Result<Finding, Error> {
     Ok(Finding { id: says.name.clone(), sentence, quantity, drives: true })
 }
 
-fn claim(value: &Value<'_>, design: &Design) -> Result<Claim, Error> {
+fn claim(value: &Value<'_>, design: &Design) -> Result<Claim> {
     let table = value.fields("a claim", "text source why note holds")?;
     let (quantity, holds_if) = condition(&table.needed("holds")?, design)?;
     Ok(Claim {
@@ -291,7 +286,7 @@ fn claim(value: &Value<'_>, design: &Design) -> Result<Claim, Error> {
 }
 
 /// Reads an answer of the first screen.
-pub(crate) fn headline(value: &Value<'_>, design: &Design) -> Result<Headline, Error> {
+pub(crate) fn headline(value: &Value<'_>, design: &Design) -> Result<Headline> {
     let table = value.fields(
         "a headline { group = …, label = …, of = …, says = … }",
         "group label of claim says turned yes",
@@ -338,7 +333,7 @@ pub(crate) fn headline(value: &Value<'_>, design: &Design) -> Result<Headline, E
     Ok(Headline { group, label, of, claim: decides, says, turned, yes })
 }
 
-fn account(value: &Value<'_>, design: &Design) -> Result<Account, Error> {
+fn account(value: &Value<'_>, design: &Design) -> Result<Account> {
     let table = value.fields("an account", "title total parts")?;
     let mut account = Account {
         id: value.name.clone(),
@@ -357,13 +352,13 @@ fn account(value: &Value<'_>, design: &Design) -> Result<Account, Error> {
     Ok(account)
 }
 
-fn control(value: &Value<'_>, design: &Design) -> Result<Control, Error> {
+fn control(value: &Value<'_>, design: &Design) -> Result<Control> {
     let table = value.fields("a pair { response = …, a = …, b = … }", "response a b")?;
     let (a, b) = (cell(&table.needed("a")?, design)?, cell(&table.needed("b")?, design)?);
     Ok(Control { response: table.text_of("response")?, a, b })
 }
 
-fn planted(value: &Value<'_>, design: &Design) -> Result<Planted, Error> {
+fn planted(value: &Value<'_>, design: &Design) -> Result<Planted> {
     let table = value.fields("a known answer", "what truth without size")?;
     let (quantity, truth) = condition(&table.needed("truth")?, design)?;
     let size = table.read("size", |size| size.number("a share of 1"))?;
@@ -377,7 +372,7 @@ fn planted(value: &Value<'_>, design: &Design) -> Result<Planted, Error> {
     })
 }
 
-fn diagnosis(value: &Value<'_>, design: &Design) -> Result<Diagnosis, Error> {
+fn diagnosis(value: &Value<'_>, design: &Design) -> Result<Diagnosis> {
     let table = value.fields("a diagnosis", "what response whole base suspects planted")?;
     let mut diagnosis = Diagnosis {
         id: value.name.clone(),
@@ -395,17 +390,17 @@ fn diagnosis(value: &Value<'_>, design: &Design) -> Result<Diagnosis, Error> {
     Ok(diagnosis)
 }
 
-fn cell(value: &Value<'_>, design: &Design) -> Result<Cell, Error> {
+fn cell(value: &Value<'_>, design: &Design) -> Result<Cell> {
     let text = value.text("levels such as \"fork, touched=64\"")?;
     ask::cell(&text, design).map_err(|error| value.error_within(0, error))
 }
 
-fn condition(value: &Value<'_>, design: &Design) -> Result<(Quantity, Region), Error> {
+fn condition(value: &Value<'_>, design: &Design) -> Result<(Quantity, Region)> {
     let text = value.text("a condition such as \"call_ns[a] / call_ns[b] >= 10\"")?;
     ask::condition(&text, design).map_err(|error| value.error_within(0, error))
 }
 
-fn term(value: &Value<'_>, design: &Design) -> Result<Term, Error> {
+fn term(value: &Value<'_>, design: &Design) -> Result<Term> {
     if value.is_text() {
         let text = value.text(EXPRESSION)?;
         return ask::term(&text, design).map_err(|error| value.error_within(0, error));

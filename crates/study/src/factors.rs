@@ -1,6 +1,6 @@
 //! Factors, their levels and what these stand for in a command.
 
-use crate::place::Error;
+use crate::place::{Error, Result};
 use crate::table::Value;
 use crate::{is_word, no_such};
 use ask::units;
@@ -17,12 +17,12 @@ const LEVELS: &str =
 
 /// Reads all factors, in the order of the file; what stands for their levels in a command, where that is not
 /// their names, is the subject's.
-pub(crate) fn read(value: &Value<'_>, subject: &mut Subject) -> Result<Vec<Factor>, Error> {
+pub(crate) fn read(value: &Value<'_>, subject: &mut Subject) -> Result<Vec<Factor>> {
     let table = value.table("a table of factors, such as [factors] n = [1, 2, 4]")?;
     table.entries().iter().map(|value| factor(value, subject)).collect()
 }
 
-fn factor(value: &Value<'_>, subject: &mut Subject) -> Result<Factor, Error> {
+fn factor(value: &Value<'_>, subject: &mut Subject) -> Result<Factor> {
     let name = value.name.clone();
     if !is_word(&name) {
         let what = "a factor's name must be a word of a-z, 0-9 and _, since {name} stands for it";
@@ -79,7 +79,7 @@ pub(crate) fn find<'f>(
     factors: &'f [Factor],
     name: &str,
     wrong: impl FnOnce(String) -> Error,
-) -> Result<&'f Factor, Error> {
+) -> Result<&'f Factor> {
     factors.iter().find(|factor| factor.name == name).ok_or_else(|| {
         let known = factors.iter().map(|factor| factor.name.as_str());
         wrong(match factors.len() {
@@ -90,7 +90,7 @@ pub(crate) fn find<'f>(
 }
 
 /// The name of the level that a value of the file means.
-pub(crate) fn level_of(factor: &Factor, value: &Value<'_>) -> Result<String, Error> {
+pub(crate) fn level_of(factor: &Factor, value: &Value<'_>) -> Result<String> {
     let name = value.word("the name of a level")?;
     let by_value = || {
         let number: f64 = name.parse().ok()?;
@@ -106,11 +106,7 @@ pub(crate) fn level_of(factor: &Factor, value: &Value<'_>) -> Result<String, Err
     }
 }
 
-fn all_levels(
-    levels: &Value<'_>,
-    factor: &str,
-    subject: &mut Subject,
-) -> Result<Vec<Level>, Error> {
+fn all_levels(levels: &Value<'_>, factor: &str, subject: &mut Subject) -> Result<Vec<Level>> {
     let mut all: Vec<Level> = Vec::new();
     if levels.is_text() {
         let range = range(&levels.text(LEVELS)?).map_err(|what| levels.error(what))?;
@@ -146,7 +142,7 @@ fn all_levels(
 }
 
 /// A level that says more than its name.
-fn named(value: &Value<'_>, factor: &str, subject: &mut Subject) -> Result<Level, Error> {
+fn named(value: &Value<'_>, factor: &str, subject: &mut Subject) -> Result<Level> {
     let table = value.fields("a table { name = …, word = … }", "name word value about label")?;
     let word = table.get("word");
     let name = match (table.get("name"), table.get("value"), &word) {
@@ -183,9 +179,7 @@ fn range(text: &str) -> Result<Vec<i64>, String> {
     let (low, high) = ends.split_once("..").ok_or(RANGE)?;
     let (low, high) = (whole(low)?, whole(high)?);
     let (step, by) = (step.chars().next(), whole(&step[1..])?);
-    if low > high {
-        return Err(format!("{low} is beyond {high}: the range is empty"));
-    }
+    model::ensure!(low <= high, "{low} is beyond {high}: the range is empty");
     let next: Box<dyn Fn(i64) -> Option<i64>> = match step {
         Some('+') if by > 0 => Box::new(move |at: i64| at.checked_add(by)),
         Some('x' | '*') if by > 1 && low > 0 => Box::new(move |at: i64| at.checked_mul(by)),

@@ -1,7 +1,7 @@
 //! Numbers that are picked from what a program prints.
 
 use crate::is_word;
-use crate::place::Error;
+use crate::place::Result;
 use crate::table::Value;
 use ask::units;
 use model::{Card, Metric, Pick, Response, Stream, Unit};
@@ -14,12 +14,12 @@ const PARTS: u64 = 1_000_000;
 const REGEX_BYTES_MAX: usize = 1 << 20;
 
 /// All metrics with their responses, in the order of the file.
-pub(crate) fn read(value: &Value<'_>) -> Result<Vec<(Metric, Response)>, Error> {
+pub(crate) fn read(value: &Value<'_>) -> Result<Vec<(Metric, Response)>> {
     let table = value.table("a table of metrics, such as [metrics.speed]")?;
     table.entries().iter().map(metric).collect()
 }
 
-fn metric(value: &Value<'_>) -> Result<(Metric, Response), Error> {
+fn metric(value: &Value<'_>) -> Result<(Metric, Response)> {
     if !is_word(&value.name) {
         return Err(value.error_at_name("a metric's name must be a word of a-z, 0-9 and _"));
     }
@@ -55,18 +55,14 @@ fn metric(value: &Value<'_>) -> Result<(Metric, Response), Error> {
     Ok((Metric { response: name, from, pick, scale: scale * factor, per }, response))
 }
 
-fn scale(value: &Value<'_>) -> Result<f64, Error> {
+fn scale(value: &Value<'_>) -> Result<f64> {
     match value.number("a number that what is found is multiplied by")?.value {
         0.0 => Err(value.error("multiplied by 0 every number is the same")),
         scale => Ok(scale),
     }
 }
 
-fn pick(
-    value: &Value<'_>,
-    regex: Option<Value<'_>>,
-    pointer: Option<Value<'_>>,
-) -> Result<Pick, Error> {
+fn pick(value: &Value<'_>, regex: Option<Value<'_>>, pointer: Option<Value<'_>>) -> Result<Pick> {
     match (regex, pointer) {
         (Some(regex), None) => {
             let text = regex.text("a regular expression")?;

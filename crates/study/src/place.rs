@@ -1,4 +1,3 @@
-use std::fmt;
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 
@@ -21,8 +20,12 @@ impl Place {
     }
 }
 
+/// What is read of a study file.
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
+
 /// Why a study file is not understood.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{}:{}: {key}{}{what}", .place.line, .place.column, if .key.is_empty() { "" } else { ": " })]
 pub struct Error {
     /// What the file is called.
     pub file: String,
@@ -34,16 +37,6 @@ pub struct Error {
     pub what: String,
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Error { file, place: Place { line, column }, key, what } = self;
-        let colon = if key.is_empty() { "" } else { ": " };
-        write!(out, "{file}:{line}:{column}: {key}{colon}{what}")
-    }
-}
-
-impl std::error::Error for Error {}
-
 /// A file's name and text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Source<'s> {
@@ -53,7 +46,7 @@ pub(crate) struct Source<'s> {
 
 impl<'s> Source<'s> {
     /// Parses the text as TOML.
-    pub(crate) fn parse(&self) -> Result<DeValue<'s>, Error> {
+    pub(crate) fn parse(&self) -> Result<DeValue<'s>> {
         let parsed = DeTable::parse(self.text).map_err(|error| {
             let what = format!("no valid TOML: {}", error.message().trim().replace('\n', ", "));
             self.error(&error.span().unwrap_or(0..0), "", what)

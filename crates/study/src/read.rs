@@ -1,6 +1,6 @@
 //! A study's text becomes its design.
 
-use crate::place::{Error, Source};
+use crate::place::{Result, Source};
 use crate::subject::millis;
 use crate::table::Value;
 use crate::{
@@ -30,7 +30,7 @@ pub fn read(
     text: &str,
     around: &Around<'_>,
     missing: impl FnOnce(&Design) -> Option<(&'static str, String)>,
-) -> Result<Design, Error> {
+) -> Result<Design> {
     let source = Source { file: around.file, text };
     let table = source.parse()?;
     let top = Value::top(source, &table);
@@ -65,14 +65,11 @@ pub fn read(
     check(&top, &design)?;
     figures::check(&top, &design)?;
     only_what_is_measured(&top, &mut design)?;
-    match missing(&design) {
-        Some((key, what)) => Err(top.error_at(key, what)),
-        None => Ok(design),
-    }
+    if let Some((key, what)) = missing(&design) { Err(top.error_at(key, what)) } else { Ok(design) }
 }
 
 /// What the grids leave out has no answer, and must not be claimed.
-fn only_what_is_measured(top: &Value<'_>, design: &mut Design) -> Result<(), Error> {
+fn only_what_is_measured(top: &Value<'_>, design: &mut Design) -> Result<()> {
     let planned = design.treatments(Profile::Thorough);
     let own = design.clone();
     let is_measured = |quantity: &Quantity| quantity.is_planned(&own, &planned);
@@ -91,11 +88,9 @@ fn only_what_is_measured(top: &Value<'_>, design: &mut Design) -> Result<(), Err
 }
 
 /// What the design itself refuses, and what only a treatment completes.
-fn check(top: &Value<'_>, design: &Design) -> Result<(), Error> {
+fn check(top: &Value<'_>, design: &Design) -> Result<()> {
     design.check().map_err(|error| top.error(error.what))?;
-    let Some(subject) = &design.subject else {
-        return Ok(());
-    };
+    let Some(subject) = &design.subject else { return Ok(()) };
     for treatment in design.treatments(Profile::Thorough) {
         // Placeholders were looked at already.
         let filled = subject.filled(&treatment, "").unwrap_or_default();
@@ -148,7 +143,7 @@ fn is_cpu_list(text: &str) -> bool {
     text == "one" || text.split(',').all(range)
 }
 
-fn id(top: &Value<'_>, around: &Around<'_>) -> Result<String, Error> {
+fn id(top: &Value<'_>, around: &Around<'_>) -> Result<String> {
     if let Some(value) = top.get("name") {
         let name = value.text("a name")?;
         if !is_word(&name) || name.len() > model::NAME_BYTES_MAX {
@@ -163,7 +158,7 @@ fn id(top: &Value<'_>, around: &Around<'_>) -> Result<String, Error> {
     Ok(if stem.is_empty() { "study".into() } else { stem })
 }
 
-fn question(top: &Value<'_>, own: &[Factor], subject: &Subject) -> Result<String, Error> {
+fn question(top: &Value<'_>, own: &[Factor], subject: &Subject) -> Result<String> {
     if let Some(value) = top.get("question") {
         let question = value.text("a question")?;
         let question = question.trim();
@@ -216,7 +211,7 @@ fn all_responses(
     picked: &[(Metric, Response)],
     asked: Option<&Value<'_>>,
     top: &Value<'_>,
-) -> Result<(Vec<Response>, usize), Error> {
+) -> Result<(Vec<Response>, usize)> {
     let mut all = measured()?;
     // A program that keeps one CPU busy is known by its CPU time where others use the CPU as well.
     let elapsed = all.iter_mut().filter(|response| response.name == WALL);
@@ -234,7 +229,7 @@ fn all_responses(
 
 /// Every placeholder has a factor; every factor a placeholder; and where one stands for several
 /// arguments, it is a whole argument.
-fn placeholders(top: &Value<'_>, subject: &Subject, factors: &[Factor]) -> Result<(), Error> {
+fn placeholders(top: &Value<'_>, subject: &Subject, factors: &[Factor]) -> Result<()> {
     let known = |name: &str| name == SCRATCH || factors.iter().any(|it| it.name == name);
     let of_subject = |entry: &Value<'_>| subject::KEYS.split(' ').any(|key| key == entry.name);
     for entry in top.entries().into_iter().filter(of_subject) {
@@ -274,7 +269,7 @@ fn placeholders(top: &Value<'_>, subject: &Subject, factors: &[Factor]) -> Resul
 }
 
 /// Which factors are crossed: all, where the file does not say; and the control.
-fn grids(value: Option<Value<'_>>, factors: &[Factor]) -> Result<Vec<Grid>, Error> {
+fn grids(value: Option<Value<'_>>, factors: &[Factor]) -> Result<Vec<Grid>> {
     let like =
         "a list of lists of factors that are crossed, such as [[\"model\", \"n\"], [\"size\"]]";
     let mut grids = Vec::new();
@@ -325,7 +320,7 @@ fn precise(text: &str) -> Option<f64> {
     units::share(text).filter(|share| (0.001..=1.0).contains(share))
 }
 
-fn precision(top: &Value<'_>) -> Result<f64, Error> {
+fn precision(top: &Value<'_>) -> Result<f64> {
     let share = |value: &Value<'_>| {
         let share = precise(&value.text("a share such as \"2%\"")?);
         share.ok_or_else(|| value.error("expected a share from \"0.1%\" to \"100%\""))
@@ -333,10 +328,8 @@ fn precision(top: &Value<'_>) -> Result<f64, Error> {
     Ok(top.read("precision", share)?.unwrap_or(PRECISION))
 }
 
-fn time_limit(top: &Value<'_>) -> Result<u64, Error> {
-    let Some(value) = top.get("time_limit") else {
-        return Ok(TIME_LIMIT_MS);
-    };
+fn time_limit(top: &Value<'_>) -> Result<u64> {
+    let Some(value) = top.get("time_limit") else { return Ok(TIME_LIMIT_MS) };
     match millis(&value, "a time such as \"30s\"")? {
         0 => Err(value.error("no trial can be over in no time; write it as \"30s\"")),
         ms => Ok(ms.into()),

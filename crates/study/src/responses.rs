@@ -1,7 +1,7 @@
 //! Which numbers are asked for, by the names that people give them.
 
 use crate::no_such;
-use crate::place::Error;
+use crate::place::Result;
 use crate::table::Value;
 use model::Response;
 use model::measures::{CPU, CPU_SHARE, PEAK_PSS, WALL};
@@ -10,10 +10,7 @@ use model::measures::{CPU, CPU_SHARE, PEAK_PSS, WALL};
 const DEFAULT: [&str; 4] = [WALL, CPU, CPU_SHARE, PEAK_PSS];
 
 /// The response that a value means: its own name, or that without its unit.
-pub(crate) fn response<'r>(
-    responses: &'r [Response],
-    value: &Value<'_>,
-) -> Result<&'r Response, Error> {
+pub(crate) fn response<'r>(responses: &'r [Response], value: &Value<'_>) -> Result<&'r Response> {
     let name = value.text("the name of a response, such as \"wall_ns\"")?;
     let without_unit = |response: &&Response| {
         let suffix = response.unit.suffix().unwrap_or_default();
@@ -31,7 +28,7 @@ pub(crate) fn ordered(
     mut all: Vec<Response>,
     metrics: usize,
     asked: Option<&Value<'_>>,
-) -> Result<(Vec<Response>, usize), Error> {
+) -> Result<(Vec<Response>, usize)> {
     let mut front: Vec<String> = Vec::new();
     match asked {
         Some(value) => {

@@ -60,12 +60,11 @@ const AT_ONCE: &str = "k=$1; shift; i=0; p=; while [ $i -lt $k ]; do \"$@\" & p=
 /// If the command has no placeholder for the number of workers, or no number of workers fits the CPUs.
 pub fn scale(asked: &ScaleRequest<'_>) -> Result<Design, String> {
     let placeholder = format!("{{{WORKERS}}}");
-    if !asked.command.iter().any(|word| word.contains(&placeholder)) {
-        return Err(format!(
-            "the command has no {placeholder} for the number of workers; such as: scruple scale -- \
+    model::ensure!(
+        asked.command.iter().any(|word| word.contains(&placeholder)),
+        "the command has no {placeholder} for the number of workers; such as: scruple scale -- \
              xz -T{placeholder} -k FILE"
-        ));
-    }
+    );
     let mut levels = asked.levels.map_or_else(|| usual(asked.cpus), <[u64]>::to_vec);
     if !levels.contains(&1) {
         levels.insert(0, 1);

@@ -1,7 +1,7 @@
 //! The program, and all that is done around it.
 
 use crate::Around;
-use crate::place::Error;
+use crate::place::Result;
 use crate::table::Value;
 use ask::units;
 use model::{Subject, SubjectLimits};
@@ -17,7 +17,7 @@ const COMMAND: &str = "a list of words such as [\"zstd\", \"-{level}\", \"data\"
 const LINGER_MS: u32 = 1_000;
 
 /// The subject, its placeholders not yet looked at.
-pub(crate) fn read(top: &Value<'_>, around: &Around<'_>) -> Result<Subject, Error> {
+pub(crate) fn read(top: &Value<'_>, around: &Around<'_>) -> Result<Subject> {
     let truth = |key| Ok(top.read(key, Value::truth)?.unwrap_or_default());
     let text = |key, like| Ok(top.read(key, |value| value.text(like))?.unwrap_or_default());
     let word = |key, like| Ok(top.read(key, |value| value.word(like))?.unwrap_or_default());
@@ -46,7 +46,7 @@ pub(crate) fn read(top: &Value<'_>, around: &Around<'_>) -> Result<Subject, Erro
 }
 
 /// Reads the command of the trials; one for a shell is one text.
-fn command(value: &Value<'_>, shell: bool) -> Result<Vec<String>, Error> {
+fn command(value: &Value<'_>, shell: bool) -> Result<Vec<String>> {
     if !shell {
         return one(value, false);
     }
@@ -56,14 +56,14 @@ fn command(value: &Value<'_>, shell: bool) -> Result<Vec<String>, Error> {
     Ok(vec![value.text("one text for the shell")?])
 }
 
-fn look_every(value: &Value<'_>) -> Result<u32, Error> {
+fn look_every(value: &Value<'_>) -> Result<u32> {
     if value.is_text() && value.text("")? == "never" {
         return Ok(0);
     }
     millis(value, "a time such as \"5ms\", or \"never\"")
 }
 
-fn words(value: &Value<'_>) -> Result<Vec<String>, Error> {
+fn words(value: &Value<'_>) -> Result<Vec<String>> {
     let words = value.words(COMMAND)?;
     if words.first().is_none_or(String::is_empty) {
         return Err(value.error(format!("it names no program; expected {COMMAND}")));
@@ -72,7 +72,7 @@ fn words(value: &Value<'_>) -> Result<Vec<String>, Error> {
 }
 
 /// One command, or a list of commands.
-fn commands(value: &Value<'_>, shell: bool) -> Result<Vec<Vec<String>>, Error> {
+fn commands(value: &Value<'_>, shell: bool) -> Result<Vec<Vec<String>>> {
     if value.is_text() {
         return Ok(vec![one(value, shell)?]);
     }
@@ -87,7 +87,7 @@ fn commands(value: &Value<'_>, shell: bool) -> Result<Vec<Vec<String>>, Error> {
     }
 }
 
-fn one(value: &Value<'_>, shell: bool) -> Result<Vec<String>, Error> {
+fn one(value: &Value<'_>, shell: bool) -> Result<Vec<String>> {
     if !value.is_text() {
         return words(value);
     }
@@ -113,7 +113,7 @@ fn within(folder: &str, path: &str) -> String {
     }
 }
 
-fn environment(value: &Value<'_>) -> Result<BTreeMap<String, String>, Error> {
+fn environment(value: &Value<'_>) -> Result<BTreeMap<String, String>> {
     let entries = value.table("a table such as { LC_ALL = \"C\" }")?.entries();
     entries
         .into_iter()
@@ -127,7 +127,7 @@ fn environment(value: &Value<'_>) -> Result<BTreeMap<String, String>, Error> {
         .collect()
 }
 
-fn limits(value: &Value<'_>) -> Result<SubjectLimits, Error> {
+fn limits(value: &Value<'_>) -> Result<SubjectLimits> {
     let table =
         value.fields("a table such as { memory = \"512MiB\" }", "address_space memory cpus")?;
     let size = |key| Ok(table.read(key, size)?.unwrap_or_default());
@@ -140,7 +140,7 @@ fn limits(value: &Value<'_>) -> Result<SubjectLimits, Error> {
 }
 
 /// Reads a size as a number of bytes.
-fn size(value: &Value<'_>) -> Result<String, Error> {
+fn size(value: &Value<'_>) -> Result<String> {
     let text = value.word("a size such as \"512MiB\"")?;
     match model::measures::bytes(&text) {
         // What only a treatment completes is looked at when there are treatments.
@@ -150,7 +150,7 @@ fn size(value: &Value<'_>) -> Result<String, Error> {
     }
 }
 
-fn exit_codes(value: &Value<'_>) -> Result<Vec<i32>, Error> {
+fn exit_codes(value: &Value<'_>) -> Result<Vec<i32>> {
     let like = "a list of numbers from 0 to 255, such as [0, 1]";
     let code = |item: &Value<'_>| {
         let number = item.number("a number from 0 to 255")?.value;
@@ -164,7 +164,7 @@ fn exit_codes(value: &Value<'_>) -> Result<Vec<i32>, Error> {
 }
 
 /// A length of time in whole milliseconds; below a week.
-pub(crate) fn millis(value: &Value<'_>, like: &str) -> Result<u32, Error> {
+pub(crate) fn millis(value: &Value<'_>, like: &str) -> Result<u32> {
     let text = value.text(like)?;
     let ms = units::time_ns(&text).map(|ns| (ns / 1e6).round());
     match ms {

@@ -1,6 +1,6 @@
 //! A TOML document whose every value knows its key and its place.
 
-use crate::place::{Error, Source};
+use crate::place::{Error, Result, Source};
 use ask::meant;
 use std::ops::Range;
 use toml::Spanned;
@@ -61,7 +61,7 @@ impl<'s> Value<'s> {
     }
 
     /// Its entries, if all their keys are among those known, which are words between spaces.
-    pub(crate) fn known(&self, keys: &str) -> Result<Vec<Value<'s>>, Error> {
+    pub(crate) fn known(&self, keys: &str) -> Result<Vec<Value<'s>>> {
         let entries = self.entries();
         let known = |name: &str| keys.split_whitespace().any(|key| key == name);
         match entries.iter().find(|entry| !known(&entry.name)) {
@@ -85,33 +85,33 @@ impl<'s> Value<'s> {
     pub(crate) fn read<T>(
         &self,
         name: &str,
-        read: impl FnOnce(&Value<'s>) -> Result<T, Error>,
-    ) -> Result<Option<T>, Error> {
+        read: impl FnOnce(&Value<'s>) -> Result<T>,
+    ) -> Result<Option<T>> {
         self.get(name).as_ref().map(read).transpose()
     }
 
     /// Returns the value of a key that must be there.
-    pub(crate) fn needed(&self, name: &str) -> Result<Value<'s>, Error> {
+    pub(crate) fn needed(&self, name: &str) -> Result<Value<'s>> {
         self.needed_as(name, "…")
     }
 
     /// Returns the value of a key that must be there; `like` is what it could be.
-    pub(crate) fn needed_as(&self, name: &str, like: &str) -> Result<Value<'s>, Error> {
+    pub(crate) fn needed_as(&self, name: &str, like: &str) -> Result<Value<'s>> {
         self.get(name).ok_or_else(|| self.error(format!("it has no {name}; add {name} = {like}")))
     }
 
     /// Returns the text of a key that must be there.
-    pub(crate) fn text_of(&self, name: &str) -> Result<String, Error> {
+    pub(crate) fn text_of(&self, name: &str) -> Result<String> {
         self.needed(name)?.text("a text")
     }
 
     /// Returns the text of a key that may be missing.
-    pub(crate) fn text_or_empty(&self, name: &str) -> Result<String, Error> {
+    pub(crate) fn text_or_empty(&self, name: &str) -> Result<String> {
         Ok(self.read(name, |value| value.text("a text"))?.unwrap_or_default())
     }
 
     /// Returns the entries of a table that may be missing.
-    pub(crate) fn entries_of(&self, name: &str) -> Result<Vec<Value<'s>>, Error> {
+    pub(crate) fn entries_of(&self, name: &str) -> Result<Vec<Value<'s>>> {
         let entries =
             |value: &Value<'s>| Ok(value.table("a table with an entry for each")?.entries());
         Ok(self.read(name, entries)?.unwrap_or_default())
@@ -119,10 +119,7 @@ impl<'s> Value<'s> {
 
     /// Returns an error at the value of a key, or about the whole where the key is missing.
     pub(crate) fn error_at(&self, name: &str, what: String) -> Error {
-        match self.get(name) {
-            Some(value) => value.error(what),
-            None => self.error(what),
-        }
+        if let Some(value) = self.get(name) { value.error(what) } else { self.error(what) }
     }
 
     /// An error at the value.
@@ -172,7 +169,7 @@ impl<'s> Value<'s> {
     }
 
     /// A text; `like` is an example of what would be right.
-    pub(crate) fn text(&self, like: &str) -> Result<String, Error> {
+    pub(crate) fn text(&self, like: &str) -> Result<String> {
         let text = self.value.as_str().ok_or_else(|| self.expected(like))?;
         if text.contains('\0') {
             return Err(self.error("it holds a zero byte, which no program can be given"));
@@ -181,7 +178,7 @@ impl<'s> Value<'s> {
     }
 
     /// One of some texts, as what it means.
-    pub(crate) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T, Error> {
+    pub(crate) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T> {
         let names: Vec<String> = choices.iter().map(|(name, _)| format!("{name:?}")).collect();
         let names = names.join(" or ");
         let text = self.text(&names)?;
@@ -206,14 +203,12 @@ impl<'s> Value<'s> {
         texts
     }
 
-    pub(crate) fn truth(&self) -> Result<bool, Error> {
+    pub(crate) fn truth(&self) -> Result<bool> {
         self.value.as_bool().ok_or_else(|| self.expected("true or false"))
     }
 
-    pub(crate) fn list(&self, like: &str) -> Result<Vec<Value<'s>>, Error> {
-        let DeValue::Array(list) = self.value else {
-            return Err(self.expected(like));
-        };
+    pub(crate) fn list(&self, like: &str) -> Result<Vec<Value<'s>>> {
+        let DeValue::Array(list) = self.value else { return Err(self.expected(like)) };
         let item = |(index, value): (usize, &'s Spanned<DeValue<'s>>)| {
             self.part(format!("{}[{}]", self.key, index + 1), &self.name, value.span(), value)
         };
@@ -221,18 +216,18 @@ impl<'s> Value<'s> {
     }
 
     /// Itself, if it is a table.
-    pub(crate) fn table(&self, like: &str) -> Result<&Self, Error> {
+    pub(crate) fn table(&self, like: &str) -> Result<&Self> {
         if self.is_table() { Ok(self) } else { Err(self.expected(like)) }
     }
 
     /// A table whose keys are among those known.
-    pub(crate) fn fields(&self, like: &str, keys: &str) -> Result<&Self, Error> {
+    pub(crate) fn fields(&self, like: &str, keys: &str) -> Result<&Self> {
         self.table(like)?.known(keys)?;
         Ok(self)
     }
 
     /// A number with the text that names it: without `_`, and in tens.
-    pub(crate) fn number(&self, like: &str) -> Result<Number, Error> {
+    pub(crate) fn number(&self, like: &str) -> Result<Number> {
         let beyond = || self.error("it is beyond what a number can be");
         match self.value {
             DeValue::Integer(number) => {
@@ -250,12 +245,12 @@ impl<'s> Value<'s> {
     }
 
     /// A text, or a number as its text.
-    pub(crate) fn word(&self, like: &str) -> Result<String, Error> {
+    pub(crate) fn word(&self, like: &str) -> Result<String> {
         if self.is_text() { self.text(like) } else { Ok(self.number(like)?.text) }
     }
 
     /// A list of texts, or of numbers as their texts.
-    pub(crate) fn words(&self, like: &str) -> Result<Vec<String>, Error> {
+    pub(crate) fn words(&self, like: &str) -> Result<Vec<String>> {
         self.list(like)?.iter().map(|item| item.word("a text")).collect()
     }
 }

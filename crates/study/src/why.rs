@@ -87,14 +87,16 @@ mod tests {
         let levels = design.factors[0].levels.iter().map(|level| Squeeze::of_level(&level.name));
         let levels: Vec<Squeeze> = levels.map(Option::unwrap).collect();
         assert_eq!(levels[..3], [Squeeze::Nothing, Squeeze::Nothing, Squeeze::Beside]);
-        let taken = Resource::ALL.into_iter();
-        let taken = taken.flat_map(|it| it.strengths().map(|percent| Squeeze::Take(it, percent)));
+        let strengths = [[25, 50], [50, 100], [50, 100], [50, 100], [50, 100], [50, 75]];
+        let taken = Resource::ALL.into_iter().zip(strengths);
+        let taken = taken.flat_map(|(it, two)| two.map(|percent| Squeeze::Take(it, percent)));
         assert_eq!(levels[3..], taken.collect::<Vec<_>>());
         assert_eq!(design.findings.len(), Resource::ALL.len());
         for (index, resource) in Resource::ALL.into_iter().enumerate() {
-            let (finding, strong) = (&design.findings[index], levels[4 + 2 * index].level());
+            let strong = &design.factors[0].levels[4 + 2 * index].name;
+            let finding = &design.findings[index];
             let at = |level: &str| Cell::new([("squeeze", level)]);
-            let (of, to) = (at(&strong), at(resource.compared_with()));
+            let (of, to) = (at(strong), at(resource.compared_with()));
             assert_eq!(finding.quantity, Quantity::Ratio { response: WALL.into(), of, to });
             let words = resource.words();
             let sentence =

@@ -2,7 +2,7 @@
 
 use crate::command::{Filled, line};
 use crate::text::last_line;
-use kit::Stop;
+use kit::{Result, Stop};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom};
 use std::os::fd::AsFd;
@@ -22,12 +22,7 @@ const LINE_BYTES: usize = 300;
 ///
 /// # Errors
 /// It cannot be started, or ended in another way than with exit code 0; or the runner hung up.
-pub(crate) fn run(
-    filled: &Filled,
-    words: &[String],
-    role: &str,
-    grace: Duration,
-) -> Result<(), Stop> {
+pub(crate) fn run(filled: &Filled, words: &[String], role: &str, grace: Duration) -> Result<()> {
     let mut command = filled.bare(words)?;
     // A file, since what it leaves running may go on printing when nobody reads any more.
     let mut printed = unnamed(Path::new("."))?;
@@ -60,7 +55,7 @@ fn unnamed(folder: &Path) -> std::io::Result<File> {
 ///
 /// # Errors
 /// The runner hung up, and the child did not end within `grace` from then.
-pub(crate) fn until_ended(pid: Pid, grace: Duration) -> Result<(), Stop> {
+pub(crate) fn until_ended(pid: Pid, grace: Duration) -> Result<()> {
     let process = sys::pidfd::open(pid)?;
     let runner = std::io::stdin();
     loop {
@@ -79,7 +74,7 @@ pub(crate) fn until_ended(pid: Pid, grace: Duration) -> Result<(), Stop> {
 ///
 /// # Errors
 /// The runner hung up.
-pub(crate) fn still_wanted() -> Result<(), Stop> {
+pub(crate) fn still_wanted() -> Result<()> {
     match sys::poll::readable(std::io::stdin().as_fd(), Duration::ZERO)? {
         true => Err(hung_up()),
         false => Ok(()),

@@ -1,7 +1,7 @@
 //! What is to be started, with the words of the treatment in the place of the placeholders.
 
 use crate::text::shown;
-use kit::Stop;
+use kit::{Result, Stop};
 use model::{Spec, Subject, measures};
 use std::fs::File;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ impl Filled {
     ///
     /// # Errors
     /// A placeholder that nothing stands for, or a text that is no number where one is needed.
-    pub(crate) fn of(subject: &Subject, spec: &Spec, scratch: &str) -> Result<Self, Stop> {
+    pub(crate) fn of(subject: &Subject, spec: &Spec, scratch: &str) -> Result<Self> {
         let subject = subject
             .filled(&spec.treatment, scratch)
             .map_err(|error| Stop::failed(error.to_string()))?;
@@ -59,7 +59,7 @@ impl Filled {
     ///
     /// # Errors
     /// A folder or a file for its standard input that is not there.
-    pub(crate) fn command(&self) -> Result<Command, Stop> {
+    pub(crate) fn command(&self) -> Result<Command> {
         let mut command = self.bare(&self.subject.command)?;
         if !self.subject.stdin.is_empty() {
             // As for a shell that stands in that folder.
@@ -76,7 +76,7 @@ impl Filled {
     ///
     /// # Errors
     /// A folder that is not there.
-    pub(crate) fn bare(&self, words: &[String]) -> Result<Command, Stop> {
+    pub(crate) fn bare(&self, words: &[String]) -> Result<Command> {
         // Else the kernel's "not found" would be taken for the program's.
         if !self.folder.is_dir() {
             let folder = self.folder.display();
@@ -116,7 +116,7 @@ fn number<T>(
     text: &str,
     right: &str,
     read: impl FnOnce(&str) -> Option<T>,
-) -> Result<Option<T>, Stop> {
+) -> Result<Option<T>> {
     let text = text.trim();
     if text.is_empty() {
         return Ok(None);
@@ -126,7 +126,7 @@ fn number<T>(
     read(text).map(Some).ok_or_else(no_number)
 }
 
-fn cpus(text: &str, spec: &Spec) -> Result<Option<Vec<u32>>, Stop> {
+fn cpus(text: &str, spec: &Spec) -> Result<Option<Vec<u32>>> {
     match text {
         "" => Ok(None),
         "one" => match spec.cpus.last() {
@@ -149,7 +149,7 @@ mod tests {
         Spec { treatment, cpus: vec![0, 1, 5], ..Spec::default() }
     }
 
-    fn filled(subject: Subject) -> Result<Filled, Stop> {
+    fn filled(subject: Subject) -> Result<Filled> {
         Filled::of(&subject, &spec(), "/scratch")
     }
 

@@ -1,7 +1,7 @@
 //! What the program leaves behind when it ends: awaited for a while, so that what it uses is
 //! counted, and then killed.
 
-use kit::Stop;
+use kit::Result;
 use std::time::{Duration, Instant};
 use sys::task::Pid;
 
@@ -29,8 +29,8 @@ pub(crate) struct Outlived {
 pub(crate) fn see_off(
     spared: &[Pid],
     linger: Duration,
-    mut interrupted: impl FnMut() -> Result<(), Stop>,
-) -> Result<Outlived, Stop> {
+    mut interrupted: impl FnMut() -> Result<()>,
+) -> Result<Outlived> {
     let own = sys::process::pid();
     let deadline = Instant::now() + linger;
     let processes = sys::process::descendants(own, spared).len();
@@ -56,7 +56,7 @@ pub(crate) fn see_off(
 ///
 /// # Errors
 /// A process that cannot be killed.
-pub(crate) fn end_all() -> Result<(), Stop> {
+pub(crate) fn end_all() -> Result<()> {
     sys::process::kill_descendants(sys::process::pid(), &[], DYING)?;
     Ok(sys::process::reap_adopted(&[])?)
 }

@@ -28,7 +28,7 @@ mod text;
 
 use command::Filled;
 use family::Outlived;
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 use limits::Groups;
 use looker::{Looked, Looker};
 use model::Subject;
@@ -55,7 +55,7 @@ const CLEANING: Duration = Duration::from_secs(3);
 /// # Errors
 /// The program cannot be started or limited as its design says, ended in another way than it
 /// expects, or did not print what is to be picked from it.
-pub fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+pub fn trial(trial: &mut Trial<'_>) -> Result<()> {
     let spec = trial.spec().clone();
     let subject =
         spec.subject.as_deref().ok_or_else(|| Stop::failed("the order has no subject"))?;
@@ -72,11 +72,7 @@ pub fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     measured.and(cleaned)
 }
 
-fn prepare_and_measure(
-    trial: &mut Trial<'_>,
-    subject: &Subject,
-    filled: &Filled,
-) -> Result<(), Stop> {
+fn prepare_and_measure(trial: &mut Trial<'_>, subject: &Subject, filled: &Filled) -> Result<()> {
     for words in &filled.subject.prepare {
         aside::run(filled, words, "prepare", Duration::ZERO)?;
     }
@@ -108,7 +104,7 @@ struct Seen {
     stderr: Printed,
 }
 
-fn measure(trial: &mut Trial<'_>, subject: &Subject, filled: &Filled) -> Result<Seen, Stop> {
+fn measure(trial: &mut Trial<'_>, subject: &Subject, filled: &Filled) -> Result<Seen> {
     let groups = Groups::make(trial, filled)?;
     let mut launch = limits::launch(trial, filled, &groups)?;
     let mut squeezed = squeeze::prepare(trial, subject, &launch.cpus)?;
@@ -157,7 +153,7 @@ fn measure(trial: &mut Trial<'_>, subject: &Subject, filled: &Filled) -> Result<
     Ok(Seen { began, ended, ended_ns, usage, io, looked, outlived, groups, stdout, stderr })
 }
 
-fn expect_success(subject: &Subject, filled: &Filled, seen: &Seen) -> Result<(), Stop> {
+fn expect_success(subject: &Subject, filled: &Filled, seen: &Seen) -> Result<()> {
     if let Some(bytes) = seen.groups.broken_limit_bytes() {
         let name = filled.name();
         return Err(Stop::failed(format!(

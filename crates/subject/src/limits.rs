@@ -1,7 +1,7 @@
 //! The control groups that the program begins in.
 
 use crate::command::Filled;
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 use model::Spec;
 use std::path::Path;
 use sys::cgroup::{Cgroup, Guard};
@@ -26,7 +26,7 @@ impl Groups {
     ///
     /// # Errors
     /// Unsupported: a limit is asked for, and its group cannot be made here.
-    pub(crate) fn make(trial: &mut Trial<'_>, filled: &Filled) -> Result<Self, Stop> {
+    pub(crate) fn make(trial: &mut Trial<'_>, filled: &Filled) -> Result<Self> {
         let spec = trial.spec().clone();
         let memory = match memory_group(&spec, filled.memory_bytes) {
             Ok(group) => Some(group),
@@ -77,28 +77,20 @@ impl Groups {
 ///
 /// # Errors
 /// Unsupported: CPUs that may not be used here, an address space beyond the hard limit.
-pub(crate) fn launch(
-    trial: &mut Trial<'_>,
-    filled: &Filled,
-    groups: &Groups,
-) -> Result<Launch, Stop> {
-    let cpus = match &filled.cpus {
-        Some(cpus) => cpus.clone(),
-        None => trial.spec().cpus.clone(),
-    };
+pub(crate) fn launch(trial: &mut Trial<'_>, filled: &Filled, groups: &Groups) -> Result<Launch> {
+    let cpus = if let Some(cpus) = &filled.cpus { cpus.clone() } else { trial.spec().cpus.clone() };
     if !cpus.is_empty() {
         accepted(&cpus)?;
         trial.observe("affinity", sys::affinity::format_list(&cpus));
     }
     if let Some(bytes) = filled.address_space_bytes {
         let hard = sys::limits::get(Resource::AddressSpace).hard;
-        if hard.is_some_and(|hard| hard < bytes) {
-            return Err(Stop::unsupported(format!(
-                "an address space of {bytes} bytes is beyond the hard limit of this user, {} \
+        kit::require!(
+            hard.is_none_or(|hard| hard >= bytes),
+            "an address space of {bytes} bytes is beyond the hard limit of this user, {} \
                  bytes: raise it (ulimit -Hv)",
-                hard.unwrap_or_default()
-            )));
-        }
+            hard.unwrap_or_default()
+        );
         trial.observe("address_space_bytes", bytes);
     }
     Ok(Launch {
@@ -111,7 +103,7 @@ pub(crate) fn launch(
 
 /// Whether the kernel lets a task of ours use these CPUs and keeps all of them: asked in a thread
 /// that comes to nothing. The program's own process asks again, where the answer would be a number.
-fn accepted(cpus: &[u32]) -> Result<(), Stop> {
+fn accepted(cpus: &[u32]) -> Result<()> {
     let asked = std::thread::scope(|scope| scope.spawn(|| sys::affinity::pin(cpus)).join());
     let asked = asked.map_err(|_| Stop::failed("asking for CPUs panicked"))?;
     asked.map_err(|error| {

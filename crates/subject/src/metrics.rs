@@ -2,7 +2,7 @@
 
 use crate::output::{KEPT_BYTES, Printed};
 use crate::text::shown;
-use kit::Stop;
+use kit::{Result, Stop};
 use model::{Metric, Pick, Stream};
 use regex::bytes::{Regex, RegexBuilder};
 
@@ -30,7 +30,7 @@ pub fn check_pick(pick: &Pick) -> Result<(), String> {
 ///
 /// # Errors
 /// Nothing is found, or no number that can be stored.
-pub(crate) fn picked(metric: &Metric, stdout: &Printed, stderr: &Printed) -> Result<i64, Stop> {
+pub(crate) fn picked(metric: &Metric, stdout: &Printed, stderr: &Printed) -> Result<i64> {
     let (name, printed) = match metric.from {
         Stream::Stdout => ("stdout", stdout),
         Stream::Stderr => ("stderr", stderr),
@@ -76,14 +76,13 @@ fn by_regex(expression: &str, printed: &Printed, name: &str) -> Result<String, S
 
 fn by_pointer(pointer: &str, printed: &Printed, name: &str) -> Result<String, String> {
     let (text, rest) = printed.kept();
-    if rest.is_some() {
-        return Err(format!(
-            "{name} has {} bytes, and JSON is read from at most {} of them: print less, or pick by \
+    kit::ensure!(
+        rest.is_none(),
+        "{name} has {} bytes, and JSON is read from at most {} of them: print less, or pick by \
              a regular expression",
-            printed.bytes,
-            2 * KEPT_BYTES
-        ));
-    }
+        printed.bytes,
+        2 * KEPT_BYTES
+    );
     let value: serde_json::Value = serde_json::from_slice(&text).map_err(|error| {
         format!(
             "the {} bytes of {name} are no JSON value: {error}{}",

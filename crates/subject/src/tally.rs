@@ -149,7 +149,7 @@ impl Task {
 }
 
 /// What a command and all that it made did.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Tally {
     root: Pid,
     command: Vec<String>,
@@ -180,16 +180,7 @@ impl Tally {
         let mut tally = Tally {
             root,
             command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
-            tasks: HashMap::new(),
-            programs: HashMap::new(),
-            groups: Vec::new(),
-            made: Vec::new(),
-            executed: Vec::new(),
-            killed: Vec::new(),
-            signals: BTreeMap::new(),
-            root_end: None,
-            without_rights: BTreeSet::new(),
-            left: 0,
+            ..Tally::default()
         };
         tally.tasks.insert(root, Task::of(root, false));
         tally.look_at_program(root);
@@ -276,11 +267,6 @@ impl Tally {
     /// Notes that this number of tasks was left to itself.
     pub fn leave(&mut self, tasks: usize) {
         self.left = tasks;
-    }
-
-    /// Reports whether the command itself has ended.
-    pub fn root_has_ended(&self) -> bool {
-        self.root_end.is_some()
     }
 
     /// Reports whether all that the command made was followed to its end.

@@ -50,10 +50,7 @@ impl Clock {
     /// missing: another architecture, or a process that may not read it
     /// (`PR_SET_TSC`).
     pub fn available(self) -> bool {
-        match self.id() {
-            Some(_) => self.resolution_ns().is_some(),
-            None => counter_readable(),
-        }
+        if self.id().is_some() { self.resolution_ns().is_some() } else { counter_readable() }
     }
 
     /// Whether [`Clock::read`] counts ticks of the CPU's counter and not ns.

@@ -1,6 +1,5 @@
 //! What can go wrong between this program and the kernel.
 
-use std::fmt;
 use std::io;
 
 /// The result of asking the kernel for something.
@@ -17,23 +16,17 @@ pub struct Error {
 }
 
 /// Why a request failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 enum Reason {
     /// The kernel's own error number.
+    #[error("{}", io::Error::from_raw_os_error(*.0))]
     Errno(i32),
     /// This machine, kernel or user cannot do it; the text says what would help.
+    #[error("{0}")]
     Unsupported(String),
     /// The kernel answered, and the answer could not be read.
+    #[error("{0}")]
     Unreadable(String),
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Errno(errno) => write!(formatter, "{}", io::Error::from_raw_os_error(*errno)),
-            Self::Unsupported(text) | Self::Unreadable(text) => formatter.write_str(text),
-        }
-    }
 }
 
 impl Error {

@@ -71,10 +71,7 @@ pub fn drop_cache(file: &File) -> Result<()> {
 /// present.
 pub fn cached_bytes(file: &File) -> Result<u64> {
     let length = file.metadata().map_err(|error| Error::io("fstat", &error))?.len();
-    if length == 0 {
-        return Ok(0);
-    }
-    FileMapping::new(file, Share::Shared)?.resident_bytes()
+    if length == 0 { Ok(0) } else { FileMapping::new(file, Share::Shared)?.resident_bytes() }
 }
 
 /// How much the kernel reads ahead of a fault or a read on the device of

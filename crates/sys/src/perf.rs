@@ -33,16 +33,7 @@ pub enum Event {
 impl Event {
     /// The name that `perf stat` uses.
     pub fn name(self) -> &'static str {
-        match self {
-            Event::ContextSwitches => "context-switches",
-            Event::Migrations => "cpu-migrations",
-            Event::PageFaults => "page-faults",
-            Event::TaskClock => "task-clock",
-            Event::Cycles => "cycles",
-            Event::Instructions => "instructions",
-            Event::CacheMisses => "cache-misses",
-            Event::BranchMisses => "branch-misses",
-        }
+        EVENTS[self as usize].0
     }
 
     /// Whether the CPU counts it (and may have no counters, as in most virtual
@@ -59,21 +50,25 @@ impl Event {
 
     /// `type` and `config` of linux/perf_event.h.
     fn type_and_number(self) -> (u32, u64) {
-        match self {
-            Event::Cycles => (PERF_TYPE_HARDWARE, 0),
-            Event::Instructions => (PERF_TYPE_HARDWARE, 1),
-            Event::CacheMisses => (PERF_TYPE_HARDWARE, 3),
-            Event::BranchMisses => (PERF_TYPE_HARDWARE, 5),
-            Event::TaskClock => (PERF_TYPE_SOFTWARE, 1),
-            Event::PageFaults => (PERF_TYPE_SOFTWARE, 2),
-            Event::ContextSwitches => (PERF_TYPE_SOFTWARE, 3),
-            Event::Migrations => (PERF_TYPE_SOFTWARE, 4),
-        }
+        let (_, kind, number) = EVENTS[self as usize];
+        (kind, number)
     }
 }
 
 const PERF_TYPE_HARDWARE: u32 = 0;
 const PERF_TYPE_SOFTWARE: u32 = 1;
+
+/// The events in the order of [`Event`]: name, `type` and `config`.
+const EVENTS: [(&str, u32, u64); 8] = [
+    ("context-switches", PERF_TYPE_SOFTWARE, 3),
+    ("cpu-migrations", PERF_TYPE_SOFTWARE, 4),
+    ("page-faults", PERF_TYPE_SOFTWARE, 2),
+    ("task-clock", PERF_TYPE_SOFTWARE, 1),
+    ("cycles", PERF_TYPE_HARDWARE, 0),
+    ("instructions", PERF_TYPE_HARDWARE, 1),
+    ("cache-misses", PERF_TYPE_HARDWARE, 3),
+    ("branch-misses", PERF_TYPE_HARDWARE, 5),
+];
 
 /// `PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING`.
 const READ_FORMAT: u64 = 3;

@@ -127,9 +127,7 @@ pub fn counts(result: &QuantityResult) -> Option<String> {
 
 /// Returns what a share leaves unexplained, in a sentence; `None` for other quantities.
 pub fn rest(result: &QuantityResult) -> Option<String> {
-    let Quantity::Share { .. } = result.quantity else {
-        return None;
-    };
+    let Quantity::Share { .. } = result.quantity else { return None };
     let estimate = result.estimate.as_ref()?;
     let (low, high) = (1.0 - estimate.high, 1.0 - estimate.low);
     if high - low > 1.0 {
@@ -167,9 +165,7 @@ pub fn sentence_parts<'a>(
 
 /// Returns a sentence cut at its `{}`, and a number in the words that fit there.
 pub fn placed(sentence: &str, mut number: Option<Parts>) -> (&str, Option<Parts>, &str) {
-    let Some((before, after)) = sentence.split_once("{}") else {
-        return (sentence, None, "");
-    };
+    let Some((before, after)) = sentence.split_once("{}") else { return (sentence, None, "") };
     let next = after.trim_start();
     if let Some(number) = &mut number {
         if before.is_empty() {

@@ -129,9 +129,7 @@ fn waits_for_storage(counters: &Counters) -> bool {
 
 /// Reports whether CPU time can stand in for elapsed time: the trial worked on one CPU at a time.
 pub(crate) fn one_cpu(record: &Record) -> bool {
-    let Some(measured) = &record.measured else {
-        return false;
-    };
+    let Some(measured) = &record.measured else { return false };
     let counters = &measured.counters;
     cpu_ns(counters).is_some_and(|used| used as f64 <= ONE_CPU * counters.wall_ns as f64)
 }

@@ -87,10 +87,7 @@ impl Evidence {
 
     /// Returns what the blocks say, where the number is formed by block.
     pub(crate) fn located(&self) -> Option<&Located> {
-        match self {
-            Evidence::Blocks { located, .. } => Some(located),
-            _ => None,
-        }
+        if let Evidence::Blocks { located, .. } = self { Some(located) } else { None }
     }
 
     /// Returns twice the one-sided p-value of the hypothesis that the truth is at `boundary`, which

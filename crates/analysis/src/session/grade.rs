@@ -61,7 +61,7 @@ const TO_SOFTWARE: &str = "A count of what the mechanism predicts (switches, fau
 
 fn counted_by_processor(record: &Record) -> bool {
     let counters = record.measured.as_ref().map(|measured| &measured.counters.pmu);
-    counters.is_some_and(|counters| counters.values().any(|count| *count > 0))
+    counters.is_some_and(|counters| counters.iter().any(|(_, count)| *count > 0))
 }
 
 fn realised(record: &Record) -> bool {

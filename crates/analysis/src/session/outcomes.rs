@@ -163,7 +163,7 @@ pub(crate) fn warnings(design: &Design, records: &[&Record], blocks: usize) -> V
     }
     let lost: Vec<f64> = completed.iter().filter_map(|record| lost_share(record)).collect();
     let disturbed = lost.iter().filter(|share| **share > DISTURBED_SHARE).count();
-    if disturbed > 0 && is_timed(design) {
+    if disturbed > 0 && design.responses.iter().any(|response| !response.is_counted()) {
         warnings.push(format!(
             "other programs used more than {:.0} % of the elapsed time of {disturbed} of {} trials",
             100.0 * DISTURBED_SHARE,
@@ -184,12 +184,6 @@ pub(crate) fn warnings(design: &Design, records: &[&Record], blocks: usize) -> V
         ));
     }
     warnings
-}
-
-/// Reports whether anything that is measured is read from a clock. An experiment that only counts does not
-/// mind what others took of it. Of a unit that a study's author named nothing is known.
-fn is_timed(design: &Design) -> bool {
-    design.responses.iter().any(|response| !response.is_counted())
 }
 
 /// Reports whether the failed checks of that name are of the kind that others can make fail.

@@ -35,9 +35,7 @@ const KNOWN_COUNTS: usize = model::BLOCKS_MAX as usize * TEN_TIMES + 1;
 type Known = [AtomicU64; KNOWN_COUNTS];
 
 fn look_up(known: &Known, count: usize, compute: impl Fn() -> f64) -> f64 {
-    let Some(known) = known.get(count) else {
-        return compute();
-    };
+    let Some(known) = known.get(count) else { return compute() };
     match known.load(Relaxed) {
         0 => {
             // Two threads that both compute it store the same.

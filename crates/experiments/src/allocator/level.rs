@@ -1,7 +1,7 @@
 //! The allocators: how each is put in place before the program begins, and how one sees that it is
 //! the one that works.
 
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 use sys::allocator::{self, Allocator};
@@ -129,7 +129,7 @@ impl Library {
 impl Level {
     /// Puts the allocator in place: the program is executed anew with what the dynamic linker and
     /// glibc read before it begins. Every level is, so that they differ in the allocator alone.
-    pub(super) fn put_in_place(self, trial: &mut Trial<'_>) -> Result<(), Stop> {
+    pub(super) fn put_in_place(self, trial: &mut Trial<'_>) -> Result<()> {
         let name = trial.level("allocator")?.to_string();
         let mut variables = vec![("SCRUPLE_ALLOCATOR", name)];
         match self.source {
@@ -157,7 +157,7 @@ impl Level {
     }
 
     /// Whose `malloc` this process has, and what of glibc's is at work.
-    fn verify(self, trial: &mut Trial<'_>) -> Result<(), Stop> {
+    fn verify(self, trial: &mut Trial<'_>) -> Result<()> {
         let malloc = allocator::library_of(c"malloc");
         let whose = malloc.as_deref().unwrap_or(Path::new("unknown"));
         trial.observe("malloc_of", whose.display());
@@ -165,13 +165,12 @@ impl Level {
             Source::Glibc(_) => c"gnu_get_libc_version",
             Source::Preloaded(library) => library.mark,
         };
-        if malloc.is_none() || malloc != allocator::library_of(mark) {
-            return Err(Stop::unsupported(format!(
-                "malloc comes from {}; a program that is linked statically, or whose rights were \
+        kit::require!(
+            malloc.is_some() && malloc == allocator::library_of(mark),
+            "malloc comes from {}; a program that is linked statically, or whose rights were \
                  raised, cannot replace it",
-                whose.display()
-            )));
-        }
+            whose.display()
+        );
         match self.source {
             Source::Glibc(tuning) => verify_cache(trial, tuning),
             Source::Preloaded(library) => {
@@ -203,18 +202,17 @@ impl Level {
     }
 }
 
-fn verify_cache(trial: &mut Trial<'_>, tuning: Tuning) -> Result<(), Stop> {
+fn verify_cache(trial: &mut Trial<'_>, tuning: Tuning) -> Result<()> {
     let version = sys::machine::glibc_version().unwrap_or_else(|| "unknown".into());
     let caches = allocator::glibc_caches_per_thread();
     trial.observe("allocator_version", format!("glibc {version}"));
     trial.observe("cache_per_thread", caches.map_or("unknown", |on| if on { "on" } else { "off" }));
-    if caches != Some(!tuning.no_cache) {
-        return Err(Stop::unsupported(format!(
-            "the threads' caches of glibc {version} should be {}, and are not: tunables for them \
+    kit::require!(
+        caches == Some(!tuning.no_cache),
+        "the threads' caches of glibc {version} should be {}, and are not: tunables for them \
              came with glibc 2.26",
-            if tuning.no_cache { "off" } else { "on" }
-        )));
-    }
+        if tuning.no_cache { "off" } else { "on" }
+    );
     Ok(())
 }
 

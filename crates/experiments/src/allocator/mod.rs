@@ -10,7 +10,7 @@ mod work;
 use crate::support::party::Party;
 use crate::support::random::Random;
 use kit::workers::{Model, Refusal, Rounds, Span, Worker};
-use kit::{Stop, Trial, per_second, ppm};
+use kit::{Result, Stop, Trial, per_second, ppm};
 use level::{ALLOCATORS, Level};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
@@ -34,7 +34,7 @@ struct Plan {
     seed: u64,
 }
 
-fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+fn trial(trial: &mut Trial<'_>) -> Result<()> {
     let plan = Plan::read(trial)?;
     trial.need_cpus(plan.threads.min(2))?;
     // Twice, since an allocator may keep as much as is in use.
@@ -65,7 +65,7 @@ struct Found {
 }
 
 impl Found {
-    fn now(level: Level, threads: usize) -> Result<Self, Stop> {
+    fn now(level: Level, threads: usize) -> Result<Self> {
         let rss_bytes = sys::proc::memory(sys::process::pid())?.rss_bytes;
         let arenas = level.arenas(threads).map(|_| sys::allocator::glibc_arenas()).transpose()?;
         Ok(Found { rss_bytes, arenas })
@@ -73,7 +73,7 @@ impl Found {
 }
 
 impl Plan {
-    fn read(trial: &Trial<'_>) -> Result<Self, Stop> {
+    fn read(trial: &Trial<'_>) -> Result<Self> {
         Ok(Plan {
             level: trial.pick("allocator", &ALLOCATORS)?,
             threads: trial.number("threads")? as usize,
@@ -107,7 +107,7 @@ impl Plan {
         );
     }
 
-    fn check(&self, trial: &mut Trial<'_>, tally: Tally, found: &Found) -> Result<(), Stop> {
+    fn check(&self, trial: &mut Trial<'_>, tally: Tally, found: &Found) -> Result<()> {
         let Tally { counts, held } = tally;
         trial.record("failed_count", counts.asked.max(1), vec![counts.refused as i64]);
         trial.check("blocks that were changed by others", counts.changed as f64, 0.0, 0.0);
@@ -115,12 +115,11 @@ impl Plan {
         trial.check("blocks that are missing", (counts.gained() - held as i64) as f64, 0.0, 0.0);
         if let (Some(arenas), Some(wanted)) = (found.arenas, self.level.arenas(self.threads)) {
             trial.record_one("arenas_count", arenas as i64);
-            if arenas != wanted {
-                return Err(Stop::unsupported(format!(
-                    "glibc has {arenas} arenas and should have {wanted}: its tunables, or a limit \
+            kit::require!(
+                arenas == wanted,
+                "glibc has {arenas} arenas and should have {wanted}: its tunables, or a limit \
                      on memory (ulimit -v), kept it from them"
-                )));
-            }
+            );
         }
         Ok(())
     }

@@ -380,9 +380,7 @@ impl<'a> Consumer<'a> {
     #[inline]
     fn take_one(&mut self) -> bool {
         let number = self.counts.freed;
-        let Some(block) = self.side.ring.slot(number).take() else {
-            return false;
-        };
+        let Some(block) = self.side.ring.slot(number).take() else { return false };
         self.counts.changed += u64::from(block.stamp() != stamp_of(self.side.seed, number));
         self.counts.freed += 1;
         self.side.allocator.give(block);

@@ -4,7 +4,7 @@ use super::parent::Placement;
 use super::pool::{self, Condvar, Futex};
 use super::thread::{self, FRESH_STACK_BYTES};
 use super::timing::{Tally, Times, refused, timed};
-use kit::{NOOP, Stop, Trial};
+use kit::{NOOP, Result, Stop, Trial};
 use std::ffi::{CStr, CString};
 use sys::clock::now_ns;
 use sys::pages::{Huge, Mapping};
@@ -17,7 +17,7 @@ const SELF: &CStr = c"/proc/self/exe";
 #[derive(Clone, Copy)]
 pub(super) struct Mechanism {
     /// Creates and awaits entities until the time is over.
-    pub(super) measure: fn(&mut Trial<'_>, Placement) -> Result<Tally, Stop>,
+    pub(super) measure: fn(&mut Trial<'_>, Placement) -> Result<Tally>,
     /// What must be seen.
     pub(super) expected: Expected,
 }
@@ -94,10 +94,7 @@ const PROGRAM: Expected = Expected::switches(0.9, 50.0).parent(0.0, 50.0).child(
 /// There and back.
 const HAND_OFF: Expected = Expected::switches(1.5, 8.0);
 
-const fn by(
-    measure: fn(&mut Trial<'_>, Placement) -> Result<Tally, Stop>,
-    expected: Expected,
-) -> Mechanism {
+const fn by(measure: fn(&mut Trial, Placement) -> Result<Tally>, expected: Expected) -> Mechanism {
     Mechanism { measure, expected }
 }
 
@@ -107,7 +104,10 @@ pub(super) const MECHANISMS: [(&str, Mechanism); 15] = [
     ("entry", by(entry, CALL)),
     ("fault", by(fault, FAULT)),
     ("pthread", by(|trial, _| thread::measure(trial, None), THREAD)),
-    ("pthread_small_stack", by(thread::with_small_stack, THREAD)),
+    (
+        "pthread_small_stack",
+        by(|trial, _| thread::measure(trial, Some(thread::small_stack_bytes())), THREAD),
+    ),
     ("pthread_fresh_stack", by(|trial, _| thread::measure(trial, Some(FRESH_STACK_BYTES)), FRESH)),
     ("fork", by(|trial, _| timed(trial, || awaited(|| sys::task::fork_exit(false))), COPY)),
     ("fork_exit", by(|trial, _| timed(trial, || awaited(|| sys::task::fork_exit(true))), COPY)),
@@ -120,7 +120,7 @@ pub(super) const MECHANISMS: [(&str, Mechanism); 15] = [
     ("pool_condvar", by(|trial, place| pool::measure(trial, place, &Condvar::default()), HAND_OFF)),
 ];
 
-fn call(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
+fn call(trial: &mut Trial<'_>, _: Placement) -> Result<Tally> {
     timed(trial, || {
         let start_ns = now_ns();
         sys::syscall::plain_call(start_ns);
@@ -130,7 +130,7 @@ fn call(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
 }
 
 /// A system call that does next to nothing in the kernel.
-fn entry(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
+fn entry(trial: &mut Trial<'_>, _: Placement) -> Result<Tally> {
     timed(trial, || {
         let start_ns = now_ns();
         sys::syscall::getppid();
@@ -141,7 +141,7 @@ fn entry(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
 
 /// A page fault: the kernel finds a page, clears it and maps it. A fault that copies a page
 /// instead, as after a fork, does nearly the same.
-fn fault(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
+fn fault(trial: &mut Trial<'_>, _: Placement) -> Result<Tally> {
     let page = sys::pages::page_bytes();
     let mut memory = Mapping::new(page, Huge::Never)?;
     timed(trial, || {
@@ -155,7 +155,7 @@ fn fault(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
     })
 }
 
-fn clone_vm(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
+fn clone_vm(trial: &mut Trial<'_>, _: Placement) -> Result<Tally> {
     let mut stack = CloneStack::new()?;
     timed(trial, || awaited(|| sys::task::clone_vm_exit(&mut stack)))
 }
@@ -164,13 +164,13 @@ fn clone_vm(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
 fn program(
     trial: &mut Trial<'_>,
     start: impl Fn(&CStr, &[&CStr]) -> sys::Result<Pid>,
-) -> Result<Tally, Stop> {
+) -> Result<Tally> {
     let noop = CString::new(NOOP).map_err(|_| Stop::failed("the argument holds a zero byte"))?;
     timed(trial, || awaited(|| start(SELF, &[&noop])))
 }
 
 /// Creates one child and waits until it has ended with code 0.
-pub(super) fn awaited(make: impl FnOnce() -> sys::Result<Pid>) -> Result<Times, Stop> {
+pub(super) fn awaited(make: impl FnOnce() -> sys::Result<Pid>) -> Result<Times> {
     let start_ns = now_ns();
     let pid = make().map_err(refused)?;
     let made_ns = now_ns();

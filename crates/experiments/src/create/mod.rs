@@ -10,7 +10,7 @@ pub(crate) mod pool;
 pub(crate) mod thread;
 mod timing;
 
-use kit::{Stop, Trial};
+use kit::{Result, Trial};
 use mechanism::{Expected, MECHANISMS};
 use parent::{PLACEMENTS, Parent};
 use sys::stdio::Unflushed;
@@ -21,7 +21,7 @@ experiment!("create", "create.toml");
 /// What the parent has printed and not flushed when it forks: a header, as programs print one.
 const HEADER: &[u8] = b"task,create_us,wait_us\n";
 
-fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+fn trial(trial: &mut Trial<'_>) -> Result<()> {
     let mechanism = trial.pick("mechanism", &MECHANISMS)?;
     let placement = trial.pick("placement", &PLACEMENTS)?;
     placement.take(trial)?;

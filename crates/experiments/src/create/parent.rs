@@ -2,7 +2,7 @@
 
 use crate::support::allow_descriptors;
 use crate::support::memory::{PAGES, mapped, there};
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 use std::fs::File;
 use sys::pages::{ManyMappings, Mapping};
 
@@ -23,7 +23,7 @@ pub(super) const PLACEMENTS: [(&str, Placement); 3] =
 
 impl Placement {
     /// Takes the parent to its place.
-    pub(super) fn take(self, trial: &mut Trial<'_>) -> Result<(), Stop> {
+    pub(super) fn take(self, trial: &mut Trial<'_>) -> Result<()> {
         if self == Placement::Same {
             return trial.pin_to_one().map(drop);
         }
@@ -36,7 +36,7 @@ impl Placement {
     }
 
     /// The CPU to which a thread of the pool has to go; absent if it stays where its creator is.
-    pub(super) fn partner(self, trial: &mut Trial<'_>) -> Result<Option<u32>, Stop> {
+    pub(super) fn partner(self, trial: &mut Trial<'_>) -> Result<Option<u32>> {
         if self != Placement::Other {
             return Ok(None);
         }
@@ -59,7 +59,7 @@ pub(super) struct Parent {
 
 impl Parent {
     /// Makes the parent what the treatment says, and proves it.
-    pub(super) fn prepare(trial: &mut Trial<'_>) -> Result<Self, Stop> {
+    pub(super) fn prepare(trial: &mut Trial<'_>) -> Result<Self> {
         let mappings = many_mappings(trial)?;
         let descriptors = descriptors(trial)?;
         // Last: what has just been touched is there, and not yet given back to a host.
@@ -68,7 +68,7 @@ impl Parent {
     }
 }
 
-fn touched_memory(trial: &mut Trial<'_>) -> Result<Option<Mapping>, Stop> {
+fn touched_memory(trial: &mut Trial<'_>) -> Result<Option<Mapping>> {
     let bytes = trial.number("touched")? << 20;
     let huge = trial.pick("pages", &PAGES)?;
     if bytes == 0 {
@@ -83,7 +83,7 @@ fn touched_memory(trial: &mut Trial<'_>) -> Result<Option<Mapping>, Stop> {
     Ok(Some(memory))
 }
 
-fn descriptors(trial: &mut Trial<'_>) -> Result<Vec<File>, Stop> {
+fn descriptors(trial: &mut Trial<'_>) -> Result<Vec<File>> {
     let count = trial.number("descriptors")?;
     if count == 0 {
         return Ok(Vec::new());
@@ -100,7 +100,7 @@ fn descriptors(trial: &mut Trial<'_>) -> Result<Vec<File>, Stop> {
     Ok(opened)
 }
 
-fn many_mappings(trial: &mut Trial<'_>) -> Result<Option<ManyMappings>, Stop> {
+fn many_mappings(trial: &mut Trial<'_>) -> Result<Option<ManyMappings>> {
     let count = trial.number("mappings")?;
     if count == 0 {
         return Ok(None);

@@ -3,7 +3,7 @@
 use super::parent::Placement;
 use super::timing::{Tally, Times, timed};
 use crate::support::not_made;
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 use std::sync::atomic::{AtomicU32, Ordering};
 use sys::clock::now_ns;
 use sys::condvar::Baton;
@@ -96,7 +96,7 @@ pub(super) fn measure(
     trial: &mut Trial<'_>,
     placement: Placement,
     handing: &impl Handing,
-) -> Result<Tally, Stop> {
+) -> Result<Tally> {
     let cpu = placement.partner(trial)?;
     std::thread::scope(|scope| {
         let worker = std::thread::Builder::new().spawn_scoped(scope, move || work(handing, cpu));
@@ -114,7 +114,7 @@ pub(super) fn measure(
 }
 
 /// Hands one job over and waits until it is done.
-fn handed(handing: &impl Handing, job: u32) -> Result<Times, Stop> {
+fn handed(handing: &impl Handing, job: u32) -> Result<Times> {
     let start_ns = now_ns();
     handing.give(job)?;
     let made_ns = now_ns();
@@ -126,7 +126,7 @@ fn handed(handing: &impl Handing, job: u32) -> Result<Times, Stop> {
 ///
 /// A thread that may not go where it should takes no job as done in another place: it answers
 /// all of them, so that nobody waits for ever, and says in the end what was wrong.
-pub(super) fn work(handing: &impl Handing, cpu: Option<u32>) -> Result<u64, Stop> {
+pub(super) fn work(handing: &impl Handing, cpu: Option<u32>) -> Result<u64> {
     let pinned = cpu.map_or(Ok(()), |cpu| sys::affinity::pin(&[cpu]));
     let mut jobs = 0;
     let mut last = 0;

@@ -1,8 +1,7 @@
 //! Threads, with the stacks that decide what they cost.
 
-use super::parent::Placement;
 use super::timing::{Tally, Times, refused, timed};
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use sys::clock::now_ns;
@@ -25,13 +24,8 @@ pub(crate) fn small_stack_bytes() -> usize {
     SMALL_STACK_BYTES.max(sys::task::smallest_stack_bytes())
 }
 
-/// With the smallest stack there is.
-pub(super) fn with_small_stack(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
-    measure(trial, Some(small_stack_bytes()))
-}
-
 /// With a stack of that size, or the default one.
-pub(super) fn measure(trial: &mut Trial<'_>, stack_bytes: Option<usize>) -> Result<Tally, Stop> {
+pub(super) fn measure(trial: &mut Trial<'_>, stack_bytes: Option<usize>) -> Result<Tally> {
     let found = stack_of_a_thread(stack_bytes)?;
     trial.observe("stack_bytes", found);
     if let Some(asked) = stack_bytes {
@@ -45,7 +39,7 @@ pub(super) fn measure(trial: &mut Trial<'_>, stack_bytes: Option<usize>) -> Resu
 }
 
 /// Creates one thread and waits until it has ended.
-pub(super) fn joined(stack_bytes: Option<usize>) -> Result<Times, Stop> {
+pub(super) fn joined(stack_bytes: Option<usize>) -> Result<Times> {
     let start_ns = now_ns();
     let thread = sys::task::spawn_thread(stack_bytes, live, 0).map_err(refused)?;
     let made_ns = now_ns();
@@ -66,7 +60,7 @@ static STANDS_AT: AtomicUsize = AtomicUsize::new(0);
 static LOOKED_AT: AtomicU32 = AtomicU32::new(0);
 
 /// The size of the mapping on which a thread with such a stack stands, in bytes.
-pub(super) fn stack_of_a_thread(stack_bytes: Option<usize>) -> Result<u64, Stop> {
+pub(super) fn stack_of_a_thread(stack_bytes: Option<usize>) -> Result<u64> {
     LOOKED_AT.store(0, Ordering::SeqCst);
     let thread = sys::task::spawn_thread(stack_bytes, stand_still, 0).map_err(refused)?;
     while LOOKED_AT.load(Ordering::SeqCst) == 0 {

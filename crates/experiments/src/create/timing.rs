@@ -5,7 +5,7 @@
 //! they go to shared memory, which is not copied.
 
 use crate::support::passes::cpu_ns;
-use kit::{OBSERVATIONS_MAX, Stop, Trial};
+use kit::{OBSERVATIONS_MAX, Result, Stop, Trial};
 use std::io::ErrorKind;
 use std::sync::atomic::Ordering;
 use sys::clock::now_ns;
@@ -69,8 +69,8 @@ pub(super) struct Tally {
 /// error if the entity did not end well.
 pub(super) fn timed(
     trial: &mut Trial<'_>,
-    mut operation: impl FnMut() -> Result<Times, Stop>,
-) -> Result<Tally, Stop> {
+    mut operation: impl FnMut() -> Result<Times>,
+) -> Result<Tally> {
     let kept = sys::pages::shared(OBSERVATIONS_MAX * WORDS * size_of::<u64>())?;
     // Touched now, so that no first touch falls into the timed region.
     kept.words().iter().for_each(|word| word.store(0, Ordering::Relaxed));
@@ -119,10 +119,7 @@ pub(super) fn timed(
 }
 
 /// Does the operation some times before anything is timed; returns how often.
-fn warm_up(
-    limit_ns: u64,
-    operation: &mut impl FnMut() -> Result<Times, Stop>,
-) -> Result<u64, Stop> {
+fn warm_up(limit_ns: u64, operation: &mut impl FnMut() -> Result<Times>) -> Result<u64> {
     let begun_ns = now_ns();
     for done in 1..=WARM_UP_MAX {
         operation()?;

@@ -1,10 +1,8 @@
 //! What is touched and how: the levels of the factors, with what realises them.
 
-use crate::support::by_profile;
 use crate::support::memory::PAGES;
 use crate::support::random::Random;
-use kit::model::Profile;
-use kit::{Stop, Trial};
+use kit::{Result, Trial};
 use sys::pages::{Advice, Huge};
 
 /// What a walk does to a page.
@@ -167,7 +165,7 @@ pub(super) struct Plan {
 
 impl Plan {
     /// Reads the treatment.
-    pub(super) fn of(trial: &Trial<'_>) -> Result<Self, Stop> {
+    pub(super) fn of(trial: &Trial<'_>) -> Result<Self> {
         let kind = trial.pick("kind", &KINDS)?;
         let shuffled = trial.pick("access", &ACCESSES)?;
         let hint = trial.pick("advice", &ADVICES)?;
@@ -175,7 +173,7 @@ impl Plan {
         let pages = bytes / sys::pages::page_bytes() as u64;
         let seed = trial.spec().seed;
         let order = match each_may_wait(kind, shuffled, hint) {
-            true => some(shuffled, pages as u32, waits_max(trial.spec().profile), seed),
+            true => some(shuffled, pages as u32, trial.spec().profile.pick(WAITS_MAX), seed),
             false => order(shuffled, pages as u32, seed),
         };
         Ok(Plan {
@@ -237,9 +235,7 @@ pub(super) fn some(shuffled: bool, pages: u32, most: usize, seed: u64) -> Vec<u3
 }
 
 /// The most pages touched where each may wait for the disk: on one that turns, a wait is 10 ms.
-fn waits_max(profile: Profile) -> usize {
-    by_profile(profile, [32, 128, 512, 2048])
-}
+const WAITS_MAX: [usize; 4] = [32, 128, 512, 2048];
 
 /// All pages, each once, in the order asked for.
 pub(super) fn order(shuffled: bool, pages: u32, seed: u64) -> Vec<u32> {

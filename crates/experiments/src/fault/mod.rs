@@ -10,7 +10,7 @@ mod subject;
 
 use crate::support::memory::{HUGE_PART, huge_as_asked};
 use kind::{Faults, Hint, Limit, Plan};
-use kit::{Stop, Trial};
+use kit::{Result, Trial};
 use subject::{Subject, Walk};
 use sys::pages::{Advice, Huge, page_bytes};
 
@@ -29,7 +29,7 @@ const CHARGED: [&str; 5] = ["ext4", "xfs", "btrfs", "f2fs", "overlayfs"];
 /// The kernel's block account counts in units of this many bytes.
 const BLOCK_BYTES: u64 = 512;
 
-fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+fn trial(trial: &mut Trial<'_>) -> Result<()> {
     let plan = Plan::of(trial)?;
     trial.pin_to_one()?;
     let mut subject = Subject::prepare(trial, &plan)?;
@@ -56,7 +56,7 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-fn need_huge_pages(trial: &mut Trial<'_>, plan: &Plan, subject: &Subject<'_>) -> Result<(), Stop> {
+fn need_huge_pages(trial: &mut Trial<'_>, plan: &Plan, subject: &Subject<'_>) -> Result<()> {
     if plan.kind.is_file() {
         return Ok(());
     }

@@ -4,7 +4,7 @@
 use super::kind::{Before, Limit, Plan, Touch};
 use crate::support::child::Child;
 use crate::support::memory::{cgroup_for_limits, limited_cgroup, mapped, move_into};
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -60,17 +60,14 @@ pub(super) struct Subject<'p> {
 
 impl<'p> Subject<'p> {
     /// Makes what the plan asks for, and puts it under its limit.
-    pub(super) fn prepare(trial: &mut Trial<'_>, plan: &'p Plan) -> Result<Self, Stop> {
+    pub(super) fn prepare(trial: &mut Trial<'_>, plan: &'p Plan) -> Result<Self> {
         // Twice the size for a copy or a child, and no more than half of what the trial may use.
         trial.need_memory(4 * plan.bytes)?;
         if plan.limit != Limit::None {
             // Before a file is written for nothing.
             cgroup_for_limits(trial.spec().memory_cgroup.as_deref())?;
         }
-        let behind = match plan.kind.is_file() {
-            true => file(trial, plan)?,
-            false => memory(plan)?,
-        };
+        let behind = if plan.kind.is_file() { file(trial, plan)? } else { memory(plan)? };
         if let Some(bytes) = plan.limit.bytes(plan.bytes) {
             enter_limit(trial, bytes)?;
         }
@@ -79,20 +76,20 @@ impl<'p> Subject<'p> {
 
     /// Anonymous memory without a trial around it.
     #[cfg(test)]
-    pub(super) fn of_memory(plan: &'p Plan) -> Result<Self, Stop> {
+    pub(super) fn of_memory(plan: &'p Plan) -> Result<Self> {
         Ok(Subject { plan, behind: memory(plan)?, walks: 0 })
     }
 
     /// Whether the pages look touched by a walk that never was.
     #[cfg(test)]
-    pub(super) fn seems_walked(&mut self) -> Result<bool, Stop> {
+    pub(super) fn seems_walked(&mut self) -> Result<bool> {
         self.behind.make_ready(self.plan, 255)?;
         self.behind.adds_up(self.plan, 255, 0)
     }
 
     /// Brings the pages into their state, gives the advice, touches each page, and looks whether
     /// they all were.
-    pub(super) fn walk(&mut self) -> Result<Walk, Stop> {
+    pub(super) fn walk(&mut self) -> Result<Walk> {
         self.walks += 1;
         let plan = self.plan;
         // A value that the pages do not hold yet.
@@ -124,7 +121,7 @@ impl<'p> Subject<'p> {
     }
 
     /// How much of the memory is in huge pages, in bytes.
-    pub(super) fn huge_bytes(&self) -> Result<u64, Stop> {
+    pub(super) fn huge_bytes(&self) -> Result<u64> {
         match &self.behind {
             Behind::Memory { memory, .. } => Ok(memory.huge_bytes()?),
             Behind::File { .. } => Ok(0),
@@ -135,7 +132,7 @@ impl<'p> Subject<'p> {
 /// Puts this process under a limit on all of its memory, page cache included, and verifies it. The
 /// runner removes the group when the trial
 /// is over: a process cannot remove the group it is in.
-fn enter_limit(trial: &mut Trial<'_>, bytes: u64) -> Result<(), Stop> {
+fn enter_limit(trial: &mut Trial<'_>, bytes: u64) -> Result<()> {
     let group = limited_cgroup(trial.spec().memory_cgroup.as_deref(), "fault", bytes)?;
     move_into(&group)?;
     let found = group.memory_limit();
@@ -150,22 +147,19 @@ fn enter_limit(trial: &mut Trial<'_>, bytes: u64) -> Result<(), Stop> {
 }
 
 /// Anonymous memory, touched so that its pages are not fresh ones of the host's.
-fn memory(plan: &Plan) -> Result<Behind, Stop> {
+fn memory(plan: &Plan) -> Result<Behind> {
     let make = |huge| {
         let mut memory = mapped(plan.bytes as usize, huge)?;
         memory.pages().fill_each(&plan.order, RESIDENT);
         Ok::<_, Stop>(memory)
     };
-    let target = match plan.kind.touch {
-        Touch::Copy => Some(make(plan.huge)?),
-        _ => None,
-    };
+    let target = if plan.kind.touch == Touch::Copy { Some(make(plan.huge)?) } else { None };
     Ok(Behind::Memory { memory: make(plan.huge)?, target, sharer: None })
 }
 
 /// Forks a child that does nothing but hold the copy of the memory that fork gave it. It stands
 /// still, so that it takes no CPU and no copy later.
-fn share() -> Result<Child, Stop> {
+fn share() -> Result<Child> {
     Child::fork(Stop::failed("the child that was to share the memory died"), |gate| {
         gate.arrive_and_wait();
         0
@@ -174,11 +168,9 @@ fn share() -> Result<Child, Stop> {
 
 /// The trial's own file, and out of the page cache where a walk must meet it cold or bring it
 /// back under a limit.
-fn file(trial: &mut Trial<'_>, plan: &Plan) -> Result<Behind, Stop> {
+fn file(trial: &mut Trial<'_>, plan: &Plan) -> Result<Behind> {
     trial.need_disk(plan.bytes)?;
-    if plan.huge == Huge::Always {
-        return Err(Stop::unsupported("huge pages are measured for anonymous memory alone"));
-    }
+    kit::require!(plan.huge != Huge::Always, "huge pages are measured for anonymous memory alone");
     let here = Path::new(".");
     trial.observe("file_system", sys::files::filesystem(here)?);
     if let Some(bytes) = sys::files::read_ahead_bytes(here)? {
@@ -188,23 +180,19 @@ fn file(trial: &mut Trial<'_>, plan: &Plan) -> Result<Behind, Stop> {
     if plan.kind.touch == Touch::Read {
         sys::files::sync_data(&file)?;
         let left = dropped(&file)?;
-        if left > 0 && (plan.needs_disk() || plan.limit != Limit::None) {
-            return Err(Stop::unsupported(format!(
-                "{left} bytes of the file stay in the page cache although the kernel was asked to \
+        kit::require!(
+            left == 0 || !(plan.needs_disk() || plan.limit != Limit::None),
+            "{left} bytes of the file stay in the page cache although the kernel was asked to \
                  drop them: keep the session on a disk file system (this is {})",
-                sys::files::filesystem(here)?
-            )));
-        }
+            sys::files::filesystem(here)?
+        );
     }
-    let share = match plan.kind.touch {
-        Touch::Write => Share::Private,
-        _ => Share::Shared,
-    };
+    let share = if plan.kind.touch == Touch::Write { Share::Private } else { Share::Shared };
     Ok(Behind::File { file, share, mapping: None })
 }
 
 /// Writes the file: each page begins with its mark.
-fn lay_out(bytes: u64) -> Result<File, Stop> {
+fn lay_out(bytes: u64) -> Result<File> {
     let page = page_bytes();
     let file = sys::files::open(Path::new(FILE), sys::files::Sync::None)?;
     let mut chunk = vec![0_u8; (1 << 20).max(page)];
@@ -226,7 +214,7 @@ pub(super) fn mark(page: u32) -> u8 {
 }
 
 /// Drops the file from the page cache; returns how much of it stayed, in bytes.
-fn dropped(file: &File) -> Result<u64, Stop> {
+fn dropped(file: &File) -> Result<u64> {
     let mut left = 0;
     for _ in 0..DROPS_MAX {
         sys::files::drop_cache(file)?;
@@ -241,7 +229,7 @@ fn dropped(file: &File) -> Result<u64, Stop> {
 impl Behind {
     /// Brings the pages into the state that the kind asks for; returns what is cached of a file
     /// that must be cold.
-    fn make_ready(&mut self, plan: &Plan, value: u8) -> Result<u64, Stop> {
+    fn make_ready(&mut self, plan: &Plan, value: u8) -> Result<u64> {
         match self {
             Behind::Memory { memory, target, sharer } => {
                 match plan.kind.before {
@@ -264,7 +252,7 @@ impl Behind {
         }
     }
 
-    fn expect(&mut self, plan: &Plan) -> Result<(), Stop> {
+    fn expect(&mut self, plan: &Plan) -> Result<()> {
         let Some(advice) = plan.hint.advice(plan.kind.touch) else { return Ok(()) };
         match self {
             Behind::Memory { memory, .. } => memory.expect(advice)?,
@@ -292,7 +280,7 @@ impl Behind {
     }
 
     /// Whether each page was touched, and lets go a child that shared them.
-    fn adds_up(&mut self, plan: &Plan, value: u8, sum: u64) -> Result<bool, Stop> {
+    fn adds_up(&mut self, plan: &Plan, value: u8, sum: u64) -> Result<bool> {
         let order = &plan.order;
         let all = |value: u8| u64::from(value) * plan.touched();
         match self {

@@ -1,8 +1,7 @@
 //! How much memory one worker takes: its own pages, and what the kernel keeps for it.
 
-use crate::support::by_profile;
 use kit::workers::{Crew, Fate, MODEL_LEVELS, Model, Refusal, Worker, crew};
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 use sys::pages::{Huge, Mapping};
 use sys::task::Pid;
 
@@ -34,7 +33,7 @@ struct Held {
 
 impl Held {
     /// Reads what the machine's kernel holds, and this process and `workers` together.
-    fn now(workers: &[Pid]) -> Result<Self, Stop> {
+    fn now(workers: &[Pid]) -> Result<Self> {
         // First: reading of processes makes objects.
         let machine = sys::proc::meminfo()?;
         let (mut private_bytes, mut page_tables_bytes) = (0, Some(0));
@@ -104,10 +103,10 @@ impl Added {
     }
 }
 
-fn trial(trial: &mut Trial) -> Result<(), Stop> {
+fn trial(trial: &mut Trial) -> Result<()> {
     let model = trial.pick("model", &MODEL_LEVELS)?;
     let buffer_bytes = trial.number("buffer")? << 10;
-    let count = by_profile(trial.spec().profile, [16, 64, 128, 256]);
+    let count = trial.spec().profile.pick([16, 64, 128, 256]);
     trial.need_tasks((1 + EARLIER) * count)?;
     let in_all = count as u64 * buffer_bytes + SPARE_BYTES;
     let most = if model == Model::Thread { in_all } else { SPARE_BYTES };
@@ -137,7 +136,7 @@ impl Workers {
         &self,
         buffer_bytes: u64,
         work: impl Fn(&Worker<'_>) -> Result<Kept, Refusal> + Sync,
-    ) -> Result<Added, Stop> {
+    ) -> Result<Added> {
         let Workers { model, count, cpu } = *self;
         let mut added = Err(Stop::failed("no worker held still"));
         let earlier = crew(
@@ -159,14 +158,13 @@ impl Workers {
     }
 }
 
-fn all_done(crew: &Crew) -> Result<(), Stop> {
+fn all_done(crew: &Crew) -> Result<()> {
     let (done, all) = (crew.count(Fate::Done), crew.reports.len());
-    if done < all {
-        return Err(Stop::unsupported(format!(
-            "only {done} of {all} workers could be made and fill their buffers; a limit on \
+    kit::require!(
+        done >= all,
+        "only {done} of {all} workers could be made and fill their buffers; a limit on \
              processes, address space or memory (ulimit -u, ulimit -v, a cgroup) is too low"
-        )));
-    }
+    );
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! Where blocks lie, and what their neighbours share.
 
 use super::heap::{Heap, Listed};
-use kit::Stop;
+use kit::{Result, Stop};
 use std::sync::atomic::AtomicU64;
 use sys::allocator::{self, Allocator, Block};
 
@@ -28,7 +28,7 @@ pub(super) enum Taken {
 
 impl Taken {
     /// Takes the blocks from the heap of [`super::heap`].
-    pub(super) fn own(request_bytes: usize) -> Result<Self, Stop> {
+    pub(super) fn own(request_bytes: usize) -> Result<Self> {
         let mut heap = Heap::new(ARENA_BYTES);
         let mut payloads = Vec::with_capacity(BLOCKS);
         let mut first_two = Vec::new();
@@ -48,13 +48,12 @@ impl Taken {
     /// Takes them from the `malloc` of the C library: in a separate thread, whose arena is new, and
     /// after the same number of others. What was given back while the thread was made is used up by
     /// then.
-    pub(super) fn glibc(request_bytes: usize) -> Result<Self, Stop> {
+    pub(super) fn glibc(request_bytes: usize) -> Result<Self> {
         let malloc = allocator::library_of(c"malloc");
-        if malloc.is_none() || malloc != allocator::library_of(c"gnu_get_libc_version") {
-            return Err(Stop::unsupported(
-                "needs the malloc of glibc, and this program has another one",
-            ));
-        }
+        kit::require!(
+            malloc.is_some() && malloc == allocator::library_of(c"gnu_get_libc_version"),
+            "needs the malloc of glibc, and this program has another one"
+        );
         let taken = std::thread::scope(|scope| {
             let take = || {
                 let malloc = Allocator::of_process();

@@ -9,7 +9,7 @@ mod layout;
 use crate::support::counting::{Counters, LINE_SHARED, Promise};
 use crate::support::party::{Party, line_bytes};
 use kit::workers::{Model, Repeated};
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 use layout::{BLOCKS, Taken, sharing};
 use std::sync::atomic::AtomicU64;
 use sys::increment;
@@ -17,7 +17,7 @@ use sys::increment;
 experiment!("heap_layout", "heap_layout.toml");
 
 /// Takes blocks by the same request, one after the other.
-type Maker = fn(usize) -> Result<Taken, Stop>;
+type Maker = fn(usize) -> Result<Taken>;
 
 /// The levels of the factor `allocator`.
 const MAKERS: [(&str, Maker); 2] = [("own", Taken::own), ("glibc", Taken::glibc)];
@@ -28,7 +28,7 @@ const USUAL_LINE_BYTES: u64 = 64;
 /// Requests whose blocks are shown: those of the claims.
 const SHOWN: [u64; 2] = [8, 64];
 
-fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+fn trial(trial: &mut Trial<'_>) -> Result<()> {
     let maker = trial.pick("allocator", &MAKERS)?;
     let request_bytes = trial.number("request")?;
     let threads = trial.number("threads")? as usize;
@@ -36,7 +36,8 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let line_bytes = line_bytes(trial.one_cpu()?).unwrap_or(USUAL_LINE_BYTES);
     let taken = maker(request_bytes as usize)?;
     let payloads = taken.payloads();
-    trial.observe("first_two_in_line", format!("{:?}", in_line(&payloads[..2], line_bytes)));
+    let first_two: Vec<u64> = payloads[..2].iter().map(|at| at % line_bytes).collect();
+    trial.observe("first_two_in_line", format!("{first_two:?}"));
     let counters = counters(&taken, threads);
     let mut blocks = counters.ok_or_else(|| Stop::failed("a thread has no counter"))?;
     let near = sharing(&payloads[..2], request_bytes, line_bytes).0 > 0;
@@ -61,11 +62,6 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
 fn counters(taken: &Taken, threads: usize) -> Option<Counters<'_>> {
     let words: Option<Vec<&AtomicU64>> = (0..threads).map(|index| taken.counter(index)).collect();
     Some(Counters { words: words?, each: 1, add: increment::atomic, count: 0 })
-}
-
-/// Where in their lines some addresses lie.
-fn in_line(payloads: &[u64], line_bytes: u64) -> Vec<u64> {
-    payloads.iter().map(|payload| payload % line_bytes).collect()
 }
 
 fn record_layout(trial: &mut Trial<'_>, taken: &Taken, request_bytes: u64, line_bytes: u64) {

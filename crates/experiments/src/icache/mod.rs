@@ -16,7 +16,7 @@ pub use start::{load, start};
 use isa::Stopped;
 use isa::cache::Fetch;
 use isa::pipeline::Parameters;
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 use play::{Build, Code, IM, IMC, Mapping, as_good, geometry, play};
 
 experiment!("icache", "icache.toml");
@@ -31,7 +31,7 @@ const COMPILERS: [(&str, usize); 2] = [("gcc14", 0), ("gcc12", 1)];
 const MAPPINGS: [(&str, Mapping); 3] =
     [("direct", Mapping::Direct), ("two_ways", Mapping::TwoWays), ("full", Mapping::Full)];
 
-fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+fn trial(trial: &mut Trial<'_>) -> Result<()> {
     let asked = Asked::of(trial)?;
     let mapping = trial.pick("mapping", &MAPPINGS)?;
     let (cache_bytes, line_bytes) = (number(trial, "cache_bytes")?, number(trial, "line_bytes")?);
@@ -48,9 +48,7 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let seen = play(&asked.code, geometry, core)?;
     let equal = as_good(&asked.beside, geometry, mapping, seen.tally(Fetch::Instruction))?;
     trial.end()?;
-    if first != seen {
-        return Err(Stop::failed("the same program gave other numbers when it ran again"));
-    }
+    kit::ensure!(first == seen, "the same program gave other numbers when it ran again");
     // The carried programs have no start-up code: `main` returns to where nobody called it from.
     if asked.carried && seen.stopped != (Stopped::Left { pc: 0 }) {
         let stopped = seen.stopped;
@@ -73,7 +71,7 @@ struct Asked {
 }
 
 impl Asked {
-    fn of(trial: &mut Trial<'_>) -> Result<Self, Stop> {
+    fn of(trial: &mut Trial<'_>) -> Result<Self> {
         if let Some(first) = trial.spec().programs.first().map(|program| program.level.clone()) {
             let level = trial.level(own::FACTOR)?.to_owned();
             let (code, sha256) = own::code(trial, &level)?;
@@ -88,10 +86,7 @@ impl Asked {
     }
 }
 
-fn number<T: TryFrom<u64, Error: std::fmt::Display>>(
-    trial: &Trial<'_>,
-    factor: &str,
-) -> Result<T, Stop> {
+fn number<T: TryFrom<u64, Error: std::fmt::Display>>(trial: &Trial<'_>, factor: &str) -> Result<T> {
     T::try_from(trial.number(factor)?).map_err(|error| Stop::failed(format!("{factor}: {error}")))
 }
 

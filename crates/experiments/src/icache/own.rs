@@ -4,7 +4,7 @@ use super::play::Code;
 use kit::model::{
     Account, Cell, Design, Factor, Finding, Grid, Level, Profile, ProgramFile, Quantity, Term,
 };
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 
 /// The factor whose levels are the files.
 pub(super) const FACTOR: &str = "program";
@@ -162,7 +162,7 @@ fn findings(programs: &[ProgramFile]) -> Vec<Finding> {
 }
 
 /// The program of a level, and the hash of its file.
-pub(super) fn code(trial: &Trial<'_>, level: &str) -> Result<(Code, String), Stop> {
+pub(super) fn code(trial: &Trial<'_>, level: &str) -> Result<(Code, String)> {
     let (program, bytes) = trial.program(level)?;
     let failed = |what: String| Stop::failed(format!("{}: {what}", program.path));
     let code = Code::of(&bytes, program.instructions_max).map_err(failed)?;

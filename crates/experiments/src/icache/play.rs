@@ -6,7 +6,7 @@ use isa::cache::{
 };
 use isa::pipeline::{Cycles, Parameters, Pipeline};
 use isa::{Cause, Exception, Program, Step, Stopped};
-use kit::Stop;
+use kit::{Result, Stop};
 
 /// The carried program, an executable file, by each compiler: GCC 14.2 and GCC 12.2.
 pub(super) type Build = [&'static [u8]; 2];
@@ -51,7 +51,7 @@ pub(super) enum Mapping {
 }
 
 /// Returns the geometry of a cache of `bytes` bytes.
-pub(super) fn geometry(bytes: u32, mapping: Mapping, line_bytes: u32) -> Result<Geometry, Stop> {
+pub(super) fn geometry(bytes: u32, mapping: Mapping, line_bytes: u32) -> Result<Geometry> {
     let lines = bytes.checked_div(line_bytes).unwrap_or(0);
     let geometry = match mapping {
         Mapping::Direct => Geometry::direct_mapped(lines, line_bytes),
@@ -59,9 +59,7 @@ pub(super) fn geometry(bytes: u32, mapping: Mapping, line_bytes: u32) -> Result<
         Mapping::Full => Geometry::fully_associative(lines, line_bytes),
     };
     let geometry = geometry.map_err(|error| Stop::failed(error.to_string()))?;
-    if geometry.bytes() != u64::from(bytes) {
-        return Err(Stop::failed(format!("{bytes} bytes are no whole number of sets")));
-    }
+    kit::ensure!(geometry.bytes() == u64::from(bytes), "{bytes} bytes are no whole number of sets");
     Ok(geometry)
 }
 
@@ -80,7 +78,7 @@ pub(super) struct Code {
 
 impl Code {
     /// One of the programs that scruple carries.
-    pub(super) fn carried(program: &[u8]) -> Result<Self, Stop> {
+    pub(super) fn carried(program: &[u8]) -> Result<Self> {
         Self::of(program, STEPS_MAX).map_err(Stop::Failed)
     }
 
@@ -134,9 +132,7 @@ impl Code {
 
 /// How a program ended, if that is an end to go by.
 fn accepted(stopped: Stopped, steps: u64) -> Result<Stopped, String> {
-    if steps == 0 {
-        return Err(format!("it carries out no instruction: {stopped}"));
-    }
+    kit::ensure!(steps != 0, "it carries out no instruction: {stopped}");
     match stopped {
         Stopped::Unhandled { trap, .. } if trap.cause != BREAKPOINT => {
             let hint = match trap.cause {
@@ -191,7 +187,7 @@ impl Seen {
 
 /// Runs a program before a cache, by all definitions of an access side by side, and through a
 /// pipeline.
-pub(super) fn play(code: &Code, geometry: Geometry, core: Parameters) -> Result<Seen, Stop> {
+pub(super) fn play(code: &Code, geometry: Geometry, core: Parameters) -> Result<Seen> {
     let mut units = Fetch::ALL
         .map(|fetch| (fetch, Fetcher::new(fetch, geometry), Cache::new(geometry, Policy::Lru)));
     let mut sweep = Sweep::new(&[geometry], Fetch::Instruction);
@@ -232,7 +228,7 @@ pub(super) fn as_good(
     like: Geometry,
     mapping: Mapping,
     tally: Tally,
-) -> Result<Option<u64>, Stop> {
+) -> Result<Option<u64>> {
     let line_bytes = like.line_bytes();
     let lines = 1..=EQUAL_BYTES_MAX / line_bytes;
     let candidates = lines.filter(|lines| mapping == Mapping::Full || lines.is_power_of_two());

@@ -5,7 +5,7 @@
 //! left mark themselves in memory that the trial shares.
 
 use super::worker::Worker;
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 use std::sync::atomic::{AtomicU64, Ordering};
 use sys::gate::SharedGate;
 
@@ -24,7 +24,7 @@ const OTHERS: f64 = 2.0;
 /// The exit code of a house in which something else went wrong.
 const BROKEN: i32 = 9;
 
-pub(super) fn trial(trial: &mut Trial<'_>, worker: Worker) -> Result<(), Stop> {
+pub(super) fn trial(trial: &mut Trial<'_>, worker: Worker) -> Result<()> {
     let words = sys::pages::shared(WORDS * size_of::<u64>())?;
     trial.begin()?;
     let ended = house(worker, words.words())?;
@@ -57,7 +57,7 @@ pub(super) fn trial(trial: &mut Trial<'_>, worker: Worker) -> Result<(), Stop> {
 }
 
 /// The process in which it happens; returns how it ended.
-pub(super) fn house(worker: Worker, words: &[AtomicU64]) -> Result<sys::task::Ended, Stop> {
+pub(super) fn house(worker: Worker, words: &[AtomicU64]) -> Result<sys::task::Ended> {
     let gate = SharedGate::new()?;
     let pid = sys::task::fork_run(|| {
         let lived = match worker {
@@ -94,7 +94,7 @@ fn go_on(words: &[AtomicU64], gate: &SharedGate) {
     gate.open();
 }
 
-fn among_threads(words: &[AtomicU64], gate: &SharedGate) -> Result<(), Stop> {
+fn among_threads(words: &[AtomicU64], gate: &SharedGate) -> Result<()> {
     std::thread::scope(|scope| {
         let bystander =
             std::thread::Builder::new().spawn_scoped(scope, || stand_by(words, gate))?;
@@ -108,7 +108,7 @@ fn among_threads(words: &[AtomicU64], gate: &SharedGate) -> Result<(), Stop> {
     })
 }
 
-fn among_processes(words: &[AtomicU64], gate: &SharedGate) -> Result<(), Stop> {
+fn among_processes(words: &[AtomicU64], gate: &SharedGate) -> Result<()> {
     let bystander = sys::task::fork_run(|| {
         stand_by(words, gate);
         0

@@ -1,7 +1,7 @@
 //! The variable of the main thread, on a page of its own.
 
 use super::worker::Worker;
-use kit::Stop;
+use kit::{Result, Stop};
 use std::sync::atomic::AtomicU64;
 use sys::pagemap::Backing;
 use sys::pages::SharedWords;
@@ -53,7 +53,7 @@ pub(super) fn address(variable: &AtomicU64) -> usize {
 }
 
 /// What stands behind it, as this process sees it; `None` where nothing is in memory.
-pub(super) fn backing(variable: &AtomicU64) -> Result<Option<Backing>, Stop> {
+pub(super) fn backing(variable: &AtomicU64) -> Result<Option<Backing>> {
     sys::pagemap::backing(address(variable)).map_err(|error| {
         Stop::unsupported(format!("{error}: physical pages cannot be distinguished here"))
     })

@@ -8,7 +8,7 @@ mod crash;
 mod local;
 mod worker;
 
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 use local::Room;
 use std::sync::atomic::{AtomicU64, Ordering};
 use worker::{MainEnd, WORKERS, Worker, with_worker};
@@ -34,12 +34,12 @@ const WATCHED: u64 = 10;
 const FIRST_WRITERS: [(&str, bool); 2] = [("worker", true), ("main", false)];
 
 /// What happens.
-type Act = fn(&mut Trial<'_>, Worker) -> Result<(), Stop>;
+type Act = fn(&mut Trial<'_>, Worker) -> Result<()>;
 
 /// What the levels of the factor `act` stand for.
 const ACTS: [(&str, Act); 3] = [("write", write), ("pages", pages), ("crash", crash::trial)];
 
-fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+fn trial(trial: &mut Trial<'_>) -> Result<()> {
     // Both sides take turns: a hand-over to another CPU would only take longer.
     trial.pin_to_one()?;
     let worker = trial.pick("worker", &WORKERS)?;
@@ -65,7 +65,7 @@ impl Written {
 }
 
 /// Workers write, and main reads.
-fn write(trial: &mut Trial<'_>, worker: Worker) -> Result<(), Stop> {
+fn write(trial: &mut Trial<'_>, worker: Worker) -> Result<()> {
     let (address, all) = watched(
         trial,
         worker,
@@ -89,9 +89,9 @@ fn watched<T>(
     trial: &mut Trial<'_>,
     worker: Worker,
     workers: u64,
-    ready: impl FnOnce(&AtomicU64) -> Result<(), Stop>,
-    watch: impl Fn(&MainEnd<'_>, &AtomicU64) -> Result<T, Stop>,
-) -> Result<(u64, Vec<T>), Stop> {
+    ready: impl FnOnce(&AtomicU64) -> Result<()>,
+    watch: impl Fn(&MainEnd<'_>, &AtomicU64) -> Result<T>,
+) -> Result<(u64, Vec<T>)> {
     let (room, shared) = (Room::new(), sys::pages::shared(size_of::<u64>())?);
     let variable = local::variable(worker, &room, &shared);
     let address = verify(trial, worker, variable)?;
@@ -155,7 +155,7 @@ struct Moment {
 }
 
 /// Both write, one after the other, and the physical pages are looked at in between.
-fn pages(trial: &mut Trial<'_>, worker: Worker) -> Result<(), Stop> {
+fn pages(trial: &mut Trial<'_>, worker: Worker) -> Result<()> {
     let worker_first = trial.pick("first_writer", &FIRST_WRITERS)?;
     let ready = |variable: &AtomicU64| frame_of_main(variable).map(drop);
     let watch =
@@ -166,12 +166,8 @@ fn pages(trial: &mut Trial<'_>, worker: Worker) -> Result<(), Stop> {
 }
 
 /// Before the first write, after it, and after the second.
-fn moments(
-    worker: &MainEnd<'_>,
-    variable: &AtomicU64,
-    worker_first: bool,
-) -> Result<[Moment; 3], Stop> {
-    let look = |when: &'static str| -> Result<Moment, Stop> {
+fn moments(worker: &MainEnd<'_>, variable: &AtomicU64, worker_first: bool) -> Result<[Moment; 3]> {
+    let look = |when: &'static str| -> Result<Moment> {
         let theirs = worker.look()?;
         Ok(Moment {
             when,
@@ -244,7 +240,7 @@ fn is_of_two(variable: &AtomicU64) -> Option<bool> {
     found.map(|backing| !backing.is_exclusive)
 }
 
-fn frame_of_main(variable: &AtomicU64) -> Result<u64, Stop> {
+fn frame_of_main(variable: &AtomicU64) -> Result<u64> {
     let found = local::backing(variable)?.and_then(|backing| backing.frame);
     found.ok_or_else(|| {
         Stop::unsupported(
@@ -255,7 +251,7 @@ fn frame_of_main(variable: &AtomicU64) -> Result<u64, Stop> {
 }
 
 /// Verifies where the variable lives; returns its address.
-fn verify(trial: &mut Trial<'_>, worker: Worker, variable: &AtomicU64) -> Result<u64, Stop> {
+fn verify(trial: &mut Trial<'_>, worker: Worker, variable: &AtomicU64) -> Result<u64> {
     variable.store(AT_FIRST, Ordering::SeqCst);
     let address = local::address(variable) as u64;
     let maps = std::fs::read_to_string("/proc/self/maps").map_err(|error| {

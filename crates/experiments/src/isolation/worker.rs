@@ -2,8 +2,8 @@
 
 use super::local;
 use crate::support::child::beside;
-use kit::Stop;
 use kit::workers::Model;
+use kit::{Result, Stop};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use sys::gate::SharedGate;
@@ -68,8 +68,8 @@ struct Talk {
 pub(super) fn with_worker<T>(
     worker: Worker,
     variable: &AtomicU64,
-    main: impl FnOnce(&MainEnd<'_>) -> Result<T, Stop>,
-) -> Result<T, Stop> {
+    main: impl FnOnce(&MainEnd<'_>) -> Result<T>,
+) -> Result<T> {
     let talk =
         Talk { words: sys::pages::shared(WORDS * size_of::<u64>())?, gate: SharedGate::new()? };
     let model = if worker == Worker::Thread { Model::Thread } else { Model::Process };
@@ -116,14 +116,14 @@ impl Talk {
 
 impl MainEnd<'_> {
     /// What the worker sees.
-    pub(super) fn look(&self) -> Result<Sight, Stop> {
+    pub(super) fn look(&self) -> Result<Sight> {
         self.ask(LOOK_THERE)?;
         let word = |index: usize| self.talk.words.words()[index].load(Ordering::SeqCst);
         Ok(Sight { address: word(ADDRESS), frame: word(FRAME), value: word(VALUE) })
     }
 
     /// Has the worker write to the variable; returns what it reads there afterwards.
-    pub(super) fn write(&self, value: u64) -> Result<u64, Stop> {
+    pub(super) fn write(&self, value: u64) -> Result<u64> {
         let words = self.talk.words.words();
         words[TO_WRITE].store(value, Ordering::SeqCst);
         self.ask(WRITE)?;
@@ -131,7 +131,7 @@ impl MainEnd<'_> {
     }
 
     /// Asks for a step and waits until it is done.
-    fn ask(&self, kind: u32) -> Result<(), Stop> {
+    fn ask(&self, kind: u32) -> Result<()> {
         let gate = &self.talk.gate;
         let last = gate.released().load(Ordering::SeqCst);
         let step = ((last >> KIND_BITS) + 1) << KIND_BITS | kind;

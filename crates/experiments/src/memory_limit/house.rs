@@ -4,8 +4,8 @@
 use super::Limit;
 use crate::support::child::Child;
 use crate::support::memory::{limited_cgroup, move_into};
-use kit::Stop;
 use kit::workers::{Fate, Model, Refusal, crew};
+use kit::{Result, Stop};
 use std::sync::atomic::{AtomicU64, Ordering};
 use sys::cgroup::{Cgroup, Guard};
 use sys::gate::SharedGate;
@@ -66,7 +66,7 @@ pub(super) struct House {
 
 impl House {
     /// Forks the house, puts it under its limit and verifies that.
-    pub(super) fn build(order: Order, memory_cgroup: Option<&str>) -> Result<Self, Stop> {
+    pub(super) fn build(order: Order, memory_cgroup: Option<&str>) -> Result<Self> {
         let cgroup = match order.limit {
             Limit::Cgroup => {
                 Some(limited_cgroup(memory_cgroup, "crew", order.limit_bytes)?.guarded())
@@ -82,10 +82,7 @@ impl House {
                 Err(_) => return LIMIT_NOT_SET,
             }
             open.arrive_and_wait();
-            match live(&order, words.words(), &held) {
-                Ok(()) => 0,
-                Err(_) => CREW_FAILED,
-            }
+            if live(&order, words.words(), &held).is_ok() { 0 } else { CREW_FAILED }
         })?;
         Ok(House { child, order, words, held, _cgroup: cgroup })
     }
@@ -97,7 +94,7 @@ impl House {
 
     /// Lets the crew work. `while_held` sees the pids of the house and of its worker processes
     /// while all that is left of the crew holds its memory; it is not called if the house dies.
-    pub(super) fn occupy(self, while_held: impl FnOnce(&[Pid])) -> Result<Outcome, Stop> {
+    pub(super) fn occupy(self, while_held: impl FnOnce(&[Pid])) -> Result<Outcome> {
         self.child.release();
         if self.child.arrives(&self.held)? {
             while_held(&self.pids());
@@ -114,7 +111,7 @@ impl House {
         std::iter::once(self.child.pid()).chain(workers).collect()
     }
 
-    fn outcome(&self, ended: &Ended) -> Result<Outcome, Stop> {
+    fn outcome(&self, ended: &Ended) -> Result<Outcome> {
         let word = |index: usize| self.words.words()[OUTCOME + index].load(Ordering::Acquire);
         let [finished, refused, killed, wall_ns] = std::array::from_fn(word);
         match (ended.signal, ended.code) {
@@ -138,7 +135,7 @@ fn refusal(order: &Order) -> Stop {
 }
 
 /// Puts this process under its limit; returns the limit read back, 0 for none.
-fn enter_limit(order: &Order, group: Option<&Cgroup>) -> Result<u64, Stop> {
+fn enter_limit(order: &Order, group: Option<&Cgroup>) -> Result<u64> {
     match (order.limit, group) {
         (Limit::AddressSpace, _) => {
             sys::limits::set(Resource::AddressSpace, Some(order.limit_bytes))?;
@@ -153,7 +150,7 @@ fn enter_limit(order: &Order, group: Option<&Cgroup>) -> Result<u64, Stop> {
 }
 
 /// The house's life: the crew works, waits to be looked at, and goes.
-fn live(order: &Order, words: &[AtomicU64], held: &SharedGate) -> Result<(), Stop> {
+fn live(order: &Order, words: &[AtomicU64], held: &SharedGate) -> Result<()> {
     let fill = |worker: &kit::workers::Worker<'_>| {
         let mut buffer = Mapping::new(order.buffer_bytes, Huge::Always)
             .or_else(|_| Mapping::new(order.buffer_bytes, Huge::Default))

@@ -7,7 +7,7 @@ use crate::support::program;
 use house::{House, Order, Outcome};
 use kit::model::Profile;
 use kit::workers::{MODEL_LEVELS, Model};
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 use shown::BY_TEXT;
 use sys::task::Pid;
 
@@ -45,7 +45,7 @@ impl Limit {
 const LIMITS: [(&str, Limit); 3] =
     [("none", Limit::None), ("address_space", Limit::AddressSpace), ("cgroup", Limit::Cgroup)];
 
-fn trial(trial: &mut Trial) -> Result<(), Stop> {
+fn trial(trial: &mut Trial) -> Result<()> {
     let by_text = trial.pick("method", &BY_TEXT)?;
     if by_text {
         program::top()?;
@@ -72,7 +72,7 @@ fn trial(trial: &mut Trial) -> Result<(), Stop> {
 
 /// Refuses what the inherited limits forbid. Under a limit of its own the crew may be refused memory:
 /// that is the treatment.
-fn need_memory(trial: &Trial, order: &Order) -> Result<(), Stop> {
+fn need_memory(trial: &Trial, order: &Order) -> Result<()> {
     let buffers = order.count as u64 * order.buffer_bytes as u64;
     let most = match order.model {
         Model::Thread => buffers,
@@ -93,7 +93,7 @@ fn inherited() -> Vec<String> {
 
 /// Refuses what was to have no limit if not all finished and an inherited limit can be why: what others
 /// in the group use later, and how much address space stacks and heaps take, is not known beforehand.
-fn came_in_the_way(order: &Order, finished: u64, inherited: &[String]) -> Result<(), Stop> {
+fn came_in_the_way(order: &Order, finished: u64, inherited: &[String]) -> Result<()> {
     if order.limit != Limit::None || finished == order.count as u64 || inherited.is_empty() {
         return Ok(());
     }
@@ -105,7 +105,7 @@ fn came_in_the_way(order: &Order, finished: u64, inherited: &[String]) -> Result
     )))
 }
 
-fn read_order(trial: &Trial) -> Result<Order, Stop> {
+fn read_order(trial: &Trial) -> Result<Order> {
     let limit = trial.pick("limit", &LIMITS)?;
     let buffer_bytes: usize = match (trial.spec().profile, limit) {
         (Profile::Smoke, _) => 8 << 20,
@@ -132,7 +132,7 @@ struct Seen {
     true_bytes: u64,
 }
 
-fn measure(by_text: bool, pids: &[Pid]) -> Result<Seen, Stop> {
+fn measure(by_text: bool, pids: &[Pid]) -> Result<Seen> {
     let mut true_bytes = 0;
     for pid in pids {
         true_bytes += held_by(*pid)?;
@@ -143,7 +143,7 @@ fn measure(by_text: bool, pids: &[Pid]) -> Result<Seen, Stop> {
 
 /// What a process holds. One that the kernel is just killing has no memory any more, although it
 /// has not been reaped: that is the one case in which an answer that is missing means nothing.
-fn held_by(pid: Pid) -> Result<u64, Stop> {
+fn held_by(pid: Pid) -> Result<u64> {
     match sys::proc::memory(pid) {
         Ok(memory) => Ok(memory.pss_bytes),
         Err(error) => match sys::proc::status(pid) {

@@ -1,7 +1,7 @@
 //! What a method of measuring shows as the memory of some processes.
 
 use crate::support::program;
-use kit::Stop;
+use kit::{Result, Stop};
 use std::process::{Command, Stdio};
 use sys::task::Pid;
 
@@ -13,13 +13,12 @@ pub(super) const BY_TEXT: [(&str, bool); 2] = [("kernel", false), ("top_text", t
 const TOP_PIDS_MAX: usize = 20;
 
 /// The processes' memory by the text of `top`, in KiB as its reader believes.
-pub(super) fn by_top(pids: &[Pid]) -> Result<f64, Stop> {
-    if pids.len() > TOP_PIDS_MAX {
-        return Err(Stop::failed(format!(
-            "top shows {TOP_PIDS_MAX} processes, not {}",
-            pids.len()
-        )));
-    }
+pub(super) fn by_top(pids: &[Pid]) -> Result<f64> {
+    kit::ensure!(
+        pids.len() <= TOP_PIDS_MAX,
+        "top shows {TOP_PIDS_MAX} processes, not {}",
+        pids.len()
+    );
     let list = pids.iter().map(Pid::to_string).collect::<Vec<_>>().join(",");
     let output = Command::new(program::top()?)
         .args(["-b", "-n", "1", "-p", &list])

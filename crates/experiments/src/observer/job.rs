@@ -1,9 +1,9 @@
 //! The job that is watched: a fixed amount of work in a process of its own, which times itself.
 
 use crate::support::child::Child;
-use crate::support::{arithmetic, by_profile, storage};
-use kit::Stop;
+use crate::support::{arithmetic, storage};
 use kit::model::Profile;
+use kit::{Result, Stop};
 use std::hint::black_box;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -62,8 +62,8 @@ impl Job {
         // slowest watcher, and than top takes to start and to write a frame; from `standard` on,
         // some hundred milliseconds. Sixteen divides every number of units.
         match self {
-            Job::Cpu => by_profile(profile, [160, 8_000, 48_000, 56_000]),
-            Job::Syscalls => by_profile(profile, [2_000, 2_000, 50_000, 100_000]),
+            Job::Cpu => profile.pick([160, 8_000, 48_000, 56_000]),
+            Job::Syscalls => profile.pick([2_000, 2_000, 50_000, 100_000]),
         }
     }
 
@@ -81,7 +81,7 @@ impl Job {
     }
 
     /// Lays out the job's file and forks the job, which waits at its gate.
-    pub(super) fn fork(self, amount: u64) -> Result<Waiting, Stop> {
+    pub(super) fn fork(self, amount: u64) -> Result<Waiting> {
         storage::lay_out(Path::new(FILE), JOB_BYTES)?;
         let words = sys::pages::shared(WORDS * size_of::<u64>())?;
         let child = Child::fork(Stop::failed("the job died before it began"), |gate| {
@@ -90,7 +90,7 @@ impl Job {
         Ok(Waiting { child, words })
     }
 
-    fn live(self, amount: u64, words: &[AtomicU64], gate: &SharedGate) -> Result<(), Stop> {
+    fn live(self, amount: u64, words: &[AtomicU64], gate: &SharedGate) -> Result<()> {
         let file = sys::files::open(Path::new(FILE), sys::files::Sync::None)?;
         // Its code is in memory when it begins.
         black_box(arithmetic::unit(0.0));
@@ -112,7 +112,7 @@ impl Job {
     }
 }
 
-fn compute(units: u64, file: &std::fs::File) -> Result<f64, Stop> {
+fn compute(units: u64, file: &std::fs::File) -> Result<f64> {
     let chunk = [1; WRITE_BYTES];
     let mut sum = black_box(0.0);
     for write in 0..WRITES {

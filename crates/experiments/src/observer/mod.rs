@@ -5,7 +5,7 @@ mod watch;
 
 use crate::support::storage::Storage;
 use job::{JOBS, Job, Report};
-use kit::{Stop, Trial, ppm};
+use kit::{Result, Trial, ppm};
 use watch::{WATCHERS, Watched, Watcher};
 
 experiment!("observer", "observer.toml");
@@ -21,7 +21,7 @@ const COUNTED_BESIDES_NS_MAX: f64 = 2e6;
 /// Whether the watcher works on another CPU than the job: the levels of the factor `watcher_cpu`.
 const PLACES: [(&str, bool); 2] = [("same", false), ("other", true)];
 
-fn trial(trial: &mut Trial) -> Result<(), Stop> {
+fn trial(trial: &mut Trial) -> Result<()> {
     let watcher = trial.pick("watcher", &WATCHERS)?;
     let kind = trial.pick("job", &JOBS)?;
     let elsewhere = trial.pick("watcher_cpu", &PLACES)?;
@@ -40,9 +40,7 @@ fn trial(trial: &mut Trial) -> Result<(), Stop> {
     let watched = watcher.watch(&tools, &job)?;
     let own_cpu_ns = sys::clock::thread_cpu_ns() - cpu_ns;
     trial.end()?;
-    if watched.ended.code != Some(0) {
-        return Err(Stop::failed("the job did not do its work"));
-    }
+    kit::ensure!(watched.ended.code == Some(0), "the job did not do its work");
     let report = job.report();
     // This account also holds the reaped job's bytes.
     let io_after = sys::proc::io(sys::process::pid());

@@ -2,7 +2,7 @@
 
 use super::job::Waiting;
 use crate::support::program;
-use kit::Stop;
+use kit::{Result, Stop};
 use std::fs::{File, OpenOptions};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ pub(super) struct Watched {
 }
 
 /// The kernel's own counters.
-fn counters() -> Result<Vec<Counter>, Stop> {
+fn counters() -> Result<Vec<Counter>> {
     [Event::ContextSwitches, Event::Migrations, Event::PageFaults, Event::TaskClock]
         .into_iter()
         .map(|event| {
@@ -82,7 +82,7 @@ fn counters() -> Result<Vec<Counter>, Stop> {
 
 impl Watcher {
     /// Prepares what it needs.
-    pub(super) fn prepare(self) -> Result<Tools, Stop> {
+    pub(super) fn prepare(self) -> Result<Tools> {
         Ok(match self {
             Watcher::TopLoop => Tools { top: program::top()?, ..Tools::default() },
             Watcher::PerfSoftware => Tools { counters: counters()?, ..Tools::default() },
@@ -91,9 +91,9 @@ impl Watcher {
     }
 
     /// Starts the job and watches it to its end. The job is reaped.
-    pub(super) fn watch(self, tools: &Tools, job: &Waiting) -> Result<Watched, Stop> {
+    pub(super) fn watch(self, tools: &Tools, job: &Waiting) -> Result<Watched> {
         let pid = job.pid();
-        let watched = |samples, programs_cpu_ns| -> Result<Watched, Stop> {
+        let watched = |samples, programs_cpu_ns| -> Result<Watched> {
             Ok(Watched { samples, programs_cpu_ns, task_clock_ns: 0, ended: sys::task::wait(pid)? })
         };
         match self {
@@ -144,7 +144,7 @@ impl Watcher {
 }
 
 /// Reads the job's files in /proc until it has ended; returns how often all could be read.
-fn read_proc(pid: Pid, end: BorrowedFd<'_>, interval: Duration) -> Result<u64, Stop> {
+fn read_proc(pid: Pid, end: BorrowedFd<'_>, interval: Duration) -> Result<u64> {
     let paths = FILES.map(|file| format!("/proc/{pid}/{file}"));
     let mut samples = 0;
     loop {
@@ -161,7 +161,7 @@ fn read_proc(pid: Pid, end: BorrowedFd<'_>, interval: Duration) -> Result<u64, S
 ///
 /// The last one is not killed but let finish: top writes its frames at its end where its output
 /// is a file, and a killed one would have written nothing.
-fn loop_top(top: &Path, job: Pid, job_end: &OwnedFd, log: &File) -> Result<u64, Stop> {
+fn loop_top(top: &Path, job: Pid, job_end: &OwnedFd, log: &File) -> Result<u64> {
     let before = Usage::of_children();
     loop {
         let child = Command::new(top)
@@ -173,14 +173,10 @@ fn loop_top(top: &Path, job: Pid, job_end: &OwnedFd, log: &File) -> Result<u64, 
             .spawn()?;
         let mut child = Reaped(child);
         let top_end = sys::pidfd::open(child.0.id() as Pid)?;
-        if !sys::poll::readable(top_end.as_fd(), TOP_END)? {
-            return Err(Stop::failed("top did not end"));
-        }
+        kit::ensure!(sys::poll::readable(top_end.as_fd(), TOP_END)?, "top did not end");
         let status = child.0.wait()?;
         // The job is not reaped yet, so top still finds its process.
-        if !status.success() {
-            return Err(Stop::unsupported(format!("top did not do it: {status}")));
-        }
+        kit::require!(status.success(), "top did not do it: {status}");
         if sys::poll::readable(job_end.as_fd(), Duration::ZERO)? {
             return Ok(Usage::of_children().since(before).cpu_ns());
         }

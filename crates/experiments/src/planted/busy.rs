@@ -4,7 +4,7 @@
 use crate::support::party::Party;
 use crate::support::passes::generate;
 use kit::workers::Rounds;
-use kit::{Stop, Trial};
+use kit::{Result, Trial};
 use std::sync::atomic::{AtomicU64, Ordering};
 use sys::black_box;
 use sys::clock::{now_ns, thread_cpu_ns};
@@ -71,12 +71,7 @@ pub(super) fn divide(handed_over: &AtomicU64, index: usize, steps: [u64; 2], sta
 pub(super) const RIGHT: u64 = 1;
 
 /// Records how long the rounds took, and looks whether all was done in them, by all at a time.
-pub(super) fn record(
-    trial: &mut Trial<'_>,
-    party: &Party,
-    rounds: &Rounds,
-    time: &str,
-) -> Result<(), Stop> {
+pub(super) fn record(trial: &mut Trial, party: &Party, rounds: &Rounds, time: &str) -> Result<()> {
     trial.record_all(time, 1, rounds.walls_ns());
     let wrong = (0..rounds.count()).filter(|round| rounds.found(*round) != RIGHT).count();
     trial.check("rounds in which a thread did not do its part", wrong as f64, 0.0, 0.0);

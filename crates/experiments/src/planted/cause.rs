@@ -5,7 +5,7 @@ use crate::support::party::Party;
 use crate::support::passes::leap;
 use kit::model::Profile;
 use kit::workers::{Model, Pace, Repeated, Rounds};
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 use std::sync::atomic::{AtomicU64, Ordering};
 use sys::increment;
 use sys::pages::SharedWords;
@@ -63,7 +63,7 @@ const APART_WORDS: usize = 32;
 
 const THREADS: usize = 2;
 
-fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+fn trial(trial: &mut Trial<'_>) -> Result<()> {
     increment::exact_or_why().map_err(Stop::unsupported)?;
     let planted = trial.pick("planted", &PLANTED)?;
     let removed = trial.pick("removed", &REMOVED)?;
@@ -102,7 +102,7 @@ const WORDS: usize = 7 * APART_WORDS;
 
 impl Stage {
     /// What is removed is not planted; all else is the same.
-    fn new(planted: Cause, removed: Cause) -> Result<Self, Stop> {
+    fn new(planted: Cause, removed: Cause) -> Result<Self> {
         let is = |cause| planted == cause && removed != cause;
         let second = |cause, near: usize, apart: usize| if is(cause) { near } else { apart };
         Ok(Stage {

@@ -1,7 +1,7 @@
 //! Are things that happen a known number of times counted as that many?
 
 use kit::model::{Design, Quantity};
-use kit::{Experiment, Stop, Trial};
+use kit::{Experiment, Result, Trial};
 use std::sync::atomic::Ordering;
 use sys::gate::SharedGate;
 use sys::pages::{Huge, Mapping, page_bytes};
@@ -12,7 +12,7 @@ use sys::usage::Usage;
 pub(crate) const EXPERIMENT: Experiment = Experiment { id: "planted_counts", design, trial };
 
 /// Does something a number of times, with the instrument around it.
-type Plant = fn(&mut Trial<'_>, u64) -> Result<(), Stop>;
+type Plant = fn(&mut Trial<'_>, u64) -> Result<()>;
 
 /// The levels of the factor `what`.
 const WHAT: [(&str, Plant); 4] =
@@ -44,7 +44,7 @@ fn page() -> u64 {
     page_bytes() as u64
 }
 
-fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+fn trial(trial: &mut Trial<'_>) -> Result<()> {
     let plant = trial.pick("what", &WHAT)?;
     let count = trial.number("count")?;
     trial.pin_to_one()?;
@@ -52,7 +52,7 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
 }
 
 /// The child makes its calls while it is traced. It waits for that by looking, which is no call.
-fn calls(trial: &mut Trial<'_>, count: u64) -> Result<(), Stop> {
+fn calls(trial: &mut Trial<'_>, count: u64) -> Result<()> {
     let gate = SharedGate::new()?;
     let child = sys::task::fork_run(|| {
         gate.arrived().store(1, Ordering::Release);
@@ -66,9 +66,7 @@ fn calls(trial: &mut Trial<'_>, count: u64) -> Result<(), Stop> {
     })?;
     // What it calls on its way to the gate is none of its calls.
     while gate.arrived().load(Ordering::Acquire) == 0 {
-        if sys::process::peek_exited(child)? {
-            return Err(Stop::failed("the child died before it began"));
-        }
+        kit::ensure!(!sys::process::peek_exited(child)?, "the child died before it began");
         sys::syscall::yield_cpu();
     }
     trial.begin()?;
@@ -92,7 +90,7 @@ fn calls(trial: &mut Trial<'_>, count: u64) -> Result<(), Stop> {
 /// The shortest sleep: the kernel arms a timer, and the thread gives its CPU up until it fires.
 const SLEEP_NS: u64 = 1;
 
-fn switches(trial: &mut Trial<'_>, count: u64) -> Result<(), Stop> {
+fn switches(trial: &mut Trial<'_>, count: u64) -> Result<()> {
     sys::clock::sleep_ns(SLEEP_NS);
     trial.begin()?;
     let before = Usage::of_thread();
@@ -108,7 +106,7 @@ fn switches(trial: &mut Trial<'_>, count: u64) -> Result<(), Stop> {
 }
 
 /// Fresh pages for as many writes, of which there may be none.
-fn fresh(count: u64) -> Result<Mapping, Stop> {
+fn fresh(count: u64) -> Result<Mapping> {
     Ok(Mapping::new((count.max(1) * page()) as usize, Huge::Never)?)
 }
 
@@ -118,7 +116,7 @@ fn write(memory: &mut Mapping, count: u64) {
     }
 }
 
-fn faults(trial: &mut Trial<'_>, count: u64) -> Result<(), Stop> {
+fn faults(trial: &mut Trial<'_>, count: u64) -> Result<()> {
     let mut memory = fresh(count)?;
     // Once before, so that the code's own pages and the page tables are there.
     write(&mut memory, count);
@@ -138,7 +136,7 @@ fn faults(trial: &mut Trial<'_>, count: u64) -> Result<(), Stop> {
 /// Room on the heap for what reads the files: less than allocators give back to the kernel at once.
 const HEAP_BYTES: usize = 32 << 10;
 
-fn leak(trial: &mut Trial<'_>, count: u64) -> Result<(), Stop> {
+fn leak(trial: &mut Trial<'_>, count: u64) -> Result<()> {
     let resident = || sys::proc::memory(sys::process::pid()).map(|memory| memory.rss_bytes);
     let mut memory = fresh(count)?;
     trial.begin()?;

@@ -2,7 +2,7 @@
 
 use super::busy::Wait;
 use crate::support::passes::{self, TIME, generate};
-use kit::{Stop, Trial};
+use kit::{Result, Trial};
 use sys::clock::now_ns;
 
 experiment!("planted_delay", "delay.toml");
@@ -17,7 +17,7 @@ const STEPS: u64 = 100_000;
 /// Passes before the timed region.
 const WARM_UP: u32 = 10;
 
-fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+fn trial(trial: &mut Trial<'_>) -> Result<()> {
     let mut wait = Wait::of(trial.pick("wait", &WAITS)?);
     trial.pin_to_one()?;
     let mut state = 1;

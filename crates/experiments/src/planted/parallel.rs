@@ -5,7 +5,7 @@ use crate::support::Padded;
 use crate::support::party::Party;
 use crate::support::passes::leap;
 use kit::workers::{Model, Repeated};
-use kit::{Stop, Trial};
+use kit::{Result, Trial};
 use std::sync::atomic::Ordering;
 
 experiment!("planted_parallel", "parallel.toml");
@@ -49,7 +49,7 @@ const PLANS: [(&str, Plan); 5] = [
     ("lock_one", Plan::Locked { same: true }),
 ];
 
-fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+fn trial(trial: &mut Trial<'_>) -> Result<()> {
     let plan = trial.pick("plan", &PLANS)?;
     let party = Party::new(trial, Model::Thread, THREADS, THREADS)?;
     let rounds = party.rounds(trial)?;

@@ -1,8 +1,7 @@
 //! Is it seen that another process took the CPU, and is the CPU time right all the same?
 
-use crate::support::by_profile;
 use crate::support::passes::{self, TIME, generate};
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -48,13 +47,13 @@ const LIFE_NS: u64 = 10_000_000_000;
 /// How long a rival may take to end after it was asked to.
 const ENDING: Duration = Duration::from_secs(5);
 
-fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+fn trial(trial: &mut Trial<'_>) -> Result<()> {
     let does = trial.pick("rival", &RIVALS)?;
     trial.pin_to_one()?;
     // The shorter a trial, the likelier nobody preempts it.
     let passes: u64 = match does {
         Rival::Away => 1,
-        _ => by_profile(trial.spec().profile, [3, 6, 12, 12]),
+        _ => trial.spec().profile.pick([3, 6, 12, 12]),
     };
     let mut walls: Vec<i64> = Vec::with_capacity(passes as usize);
     let mut state = 1;
@@ -111,7 +110,7 @@ struct Beside {
 
 impl Beside {
     /// Forks it, onto the CPU that the trial is confined to.
-    fn fork(does: Rival) -> Result<Self, Stop> {
+    fn fork(does: Rival) -> Result<Self> {
         let gate = SharedGate::new()?;
         let looks = sys::pages::shared(size_of::<u64>())?;
         let pid = sys::task::fork_orphan(|| {
@@ -132,12 +131,10 @@ impl Beside {
     }
 
     /// Waits until it is at its work.
-    fn wait_until_there(&self) -> Result<(), Stop> {
+    fn wait_until_there(&self) -> Result<()> {
         let give_up_ns = now_ns() + LIFE_NS;
         while self.looks.words()[0].load(Ordering::Relaxed) == 0 {
-            if now_ns() > give_up_ns {
-                return Err(Stop::failed("the rival did not begin"));
-            }
+            kit::ensure!(now_ns() <= give_up_ns, "the rival did not begin");
             // They share one CPU.
             sys::syscall::yield_cpu();
         }
@@ -145,13 +142,13 @@ impl Beside {
     }
 
     /// What it has used of a CPU.
-    fn cpu_ns(&self) -> Result<u64, Stop> {
+    fn cpu_ns(&self) -> Result<u64> {
         sys::clock::process_cpu_ns_of(self.pid)
             .ok_or_else(|| Stop::failed("the rival has ended before its time"))
     }
 
     /// Tells it to end, and waits until it has.
-    fn end(&self) -> Result<(), Stop> {
+    fn end(&self) -> Result<()> {
         self.gate.open();
         if sys::poll::readable(self.process.as_fd(), ENDING)? {
             return Ok(());

@@ -3,7 +3,7 @@
 
 use crate::support::child;
 use kit::workers::Span;
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -49,7 +49,7 @@ pub(super) struct Board {
 
 impl Board {
     /// A clean board.
-    pub(super) fn new() -> Result<Self, Stop> {
+    pub(super) fn new() -> Result<Self> {
         let words = sys::pages::shared_for_ever(CHILD_WORDS + USER_WORDS * USERS_MAX)?;
         let (own, users) = words.split_at(CHILD_WORDS);
         Ok(Board { handler_runs: &own[0], wrong: &own[1], arrived: &own[2], users })
@@ -85,7 +85,7 @@ pub(super) fn observe(
     board: Board,
     limit_ns: u64,
     work: impl FnOnce() -> sys::Result<()>,
-) -> Result<Fate, Stop> {
+) -> Result<Fate> {
     let pid = sys::task::fork_run(|| {
         let done = sys::stdio::silence().and_then(|()| work());
         i32::from(done.is_err())
@@ -96,7 +96,7 @@ pub(super) fn observe(
 }
 
 /// What the end of a child means.
-fn fate_of(ended: &Ended) -> Result<Fate, Stop> {
+fn fate_of(ended: &Ended) -> Result<Fate> {
     use sys::signal::{SIGABRT, SIGBUS, SIGSEGV};
     match (ended.code, ended.signal) {
         (Some(0), _) => Ok(Fate::Survived),
@@ -108,7 +108,7 @@ fn fate_of(ended: &Ended) -> Result<Fate, Stop> {
 }
 
 /// Watches a child until it has ended (and takes it in) or its fate is known.
-fn watch(pid: Pid, board: Board, limit_ns: u64) -> Result<Fate, Stop> {
+fn watch(pid: Pid, board: Board, limit_ns: u64) -> Result<Fate> {
     let descriptor = sys::pidfd::open(pid)?;
     let begun_ns = now_ns();
     let mut quiet = Quiet::new(begun_ns);
@@ -203,7 +203,7 @@ mod tests {
 
     const SHORT_NS: u64 = 5_000_000;
 
-    fn fate(work: impl FnOnce() -> sys::Result<()>) -> Result<Fate, Stop> {
+    fn fate(work: impl FnOnce() -> sys::Result<()>) -> Result<Fate> {
         observe(Board::new().unwrap(), SHORT_NS, work)
     }
 

@@ -6,7 +6,7 @@ mod subject;
 
 use child::{Board, Fate, Fates, USERS_MAX};
 use kit::workers::{Span, overlap_ppm, queue_wait_since};
-use kit::{Stop, Trial};
+use kit::{Result, Trial};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use subject::{FUNCTIONS, RECORDS, Subject, caller, finish, whole_records};
@@ -18,7 +18,7 @@ use sys::wait_signal::SignalSet;
 experiment!("reentrancy", "reentrancy.toml");
 
 /// Has children call a subject, on these CPUs.
-type Reentry = fn(&mut Trial<'_>, Subject, &[u32]) -> Result<(), Stop>;
+type Reentry = fn(&mut Trial<'_>, Subject, &[u32]) -> Result<()>;
 
 /// Who enters a function while somebody is in it: another thread, or a handler that interrupted the
 /// caller.
@@ -46,7 +46,7 @@ const OVERLAP_MIN: f64 = 0.5;
 /// Space for the records of two users and a handler.
 const RECORDS_BYTES: u64 = 16 << 20;
 
-fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+fn trial(trial: &mut Trial<'_>) -> Result<()> {
     let subject = trial.pick("function", &FUNCTIONS)?;
     let reentry = trial.pick("reentry", &REENTRIES)?;
     if subject.leaves_records() {
@@ -59,7 +59,7 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
 
 /// One child whose two threads call the subject at the same time, each on a CPU of its own where
 /// there are two.
-fn by_threads(trial: &mut Trial<'_>, subject: Subject, cpus: &[u32]) -> Result<(), Stop> {
+fn by_threads(trial: &mut Trial<'_>, subject: Subject, cpus: &[u32]) -> Result<()> {
     let board = Board::new()?;
     let limit_ns = trial.spec().timed_ns;
     trial.begin()?;
@@ -128,7 +128,7 @@ fn use_again_and_again(board: Board, tools: Act, index: usize, limit_ns: u64) {
 
 /// Some children, one after the other, each with one thread that calls the subject and a timer
 /// whose handler also calls it.
-fn by_handler(trial: &mut Trial<'_>, subject: Subject, _: &[u32]) -> Result<(), Stop> {
+fn by_handler(trial: &mut Trial<'_>, subject: Subject, _: &[u32]) -> Result<()> {
     let boards = (0..CHILDREN).map(|_| Board::new()).collect::<Result<Vec<_>, _>>()?;
     let limit_ns = CHILD_PART * trial.spec().timed_ns;
     let mut fates = Fates::default();
@@ -193,7 +193,7 @@ impl Tally {
 
 /// What went wrong in a child; `None` for one that did not end by itself: what it had in its
 /// buffers is lost, and that is counted as its fate.
-fn tally(subject: Subject, board: Board, fate: Fate) -> Result<Option<Tally>, Stop> {
+fn tally(subject: Subject, board: Board, fate: Fate) -> Result<Option<Tally>> {
     if fate != Fate::Survived {
         return Ok(None);
     }

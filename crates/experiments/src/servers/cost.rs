@@ -1,6 +1,6 @@
 //! What a server uses, seen from outside.
 
-use kit::Stop;
+use kit::{Result, Stop};
 use std::io::Write;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ pub(super) struct Account {
 }
 
 impl Account {
-    pub(super) fn of(server: &Running) -> Result<Account, Stop> {
+    pub(super) fn of(server: &Running) -> Result<Account> {
         let mut sum = Account::default();
         for pid in server.family() {
             // One that has ended meanwhile is accounted for by its parent.
@@ -24,10 +24,7 @@ impl Account {
             sum.cpu_ns += cpu_ns;
             sum.slices += sys::proc::schedstat_process(pid).map_or(0, |account| account.slices);
         }
-        if sum.cpu_ns == 0 {
-            return Err(Stop::failed("the server is gone"));
-        }
-        Ok(sum)
+        if sum.cpu_ns == 0 { Err(Stop::failed("the server is gone")) } else { Ok(sum) }
     }
 
     pub(super) fn since(self, before: &Account) -> Account {
@@ -48,7 +45,7 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    fn now(server: &Running) -> Result<Memory, Stop> {
+    fn now(server: &Running) -> Result<Memory> {
         let mut sum = Memory { pss_bytes: 0, virtual_bytes: 0 };
         for pid in server.family() {
             sum.pss_bytes += sys::proc::memory(pid)?.pss_bytes as i64;
@@ -66,7 +63,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const STILL: Duration = Duration::from_millis(4);
 
 /// What `connections` connections add that have all begun their first request and not ended it.
-pub(super) fn memory_of(server: &Running, model: Model, connections: u32) -> Result<Memory, Stop> {
+pub(super) fn memory_of(server: &Running, model: Model, connections: u32) -> Result<Memory> {
     let idle = Memory::now(server)?;
     let mut held = Vec::with_capacity(connections as usize);
     for _ in 0..connections {
@@ -78,9 +75,7 @@ pub(super) fn memory_of(server: &Running, model: Model, connections: u32) -> Res
     let mut last = None;
     loop {
         std::thread::sleep(STILL);
-        if begun.elapsed() > PATIENCE {
-            return Err(Stop::failed("the server's memory does not come to rest"));
-        }
+        kit::ensure!(begun.elapsed() <= PATIENCE, "the server's memory does not come to rest");
         if !has_all(server, model, connections)? {
             continue;
         }
@@ -95,7 +90,7 @@ pub(super) fn memory_of(server: &Running, model: Model, connections: u32) -> Res
 }
 
 /// Whether every connection has its thread or process, where each is to have one.
-fn has_all(server: &Running, model: Model, connections: u32) -> Result<bool, Stop> {
+fn has_all(server: &Running, model: Model, connections: u32) -> Result<bool> {
     let connections = u64::from(connections);
     Ok(match model {
         Model::ThreadPerConnection => sys::proc::status(server.pid())?.threads == connections + 1,

@@ -2,10 +2,10 @@
 
 mod cost;
 
-use crate::support::{allow_descriptors, by_profile};
+use crate::support::allow_descriptors;
 use cost::{Account, Memory};
 use kit::model::{Arrivals, LoadPlan, LoadResult, LoadTimes, Profile};
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 use std::time::Duration;
 use web::load::Outcome;
 use web::serve::{Model, Plan, Running, Service, StartError, listen};
@@ -83,7 +83,7 @@ struct Treatment {
     seed: u64,
 }
 
-fn trial(trial: &mut Trial) -> Result<(), Stop> {
+fn trial(trial: &mut Trial) -> Result<()> {
     let treatment = Treatment::read(trial)?;
     allow_descriptors(u64::from(treatment.held()) + OTHER_DESCRIPTORS)?;
     trial.need_tasks(treatment.tasks())?;
@@ -113,7 +113,7 @@ fn trial(trial: &mut Trial) -> Result<(), Stop> {
 
 /// Confines the trial to the CPU of the generator, and returns the server's: the last one, since
 /// interrupts gather on the first.
-fn place(trial: &mut Trial) -> Result<Vec<u32>, Stop> {
+fn place(trial: &mut Trial) -> Result<Vec<u32>> {
     let server = trial.one_cpu()?;
     let generator = trial.spec().cpus.first().copied().unwrap_or(server);
     trial.pin(&[generator])?;
@@ -130,7 +130,7 @@ fn not_started(error: StartError) -> Stop {
 }
 
 impl Treatment {
-    fn read(trial: &Trial) -> Result<Self, Stop> {
+    fn read(trial: &Trial) -> Result<Self> {
         let number = |factor: &str| {
             let number = trial.number(factor)?;
             u32::try_from(number).map_err(|_| Stop::failed(format!("{factor} of {number}")))
@@ -150,7 +150,7 @@ impl Treatment {
     }
 
     /// Starts a server and waits until it serves.
-    fn start(&self, plan: &Plan, cpus: &[u32]) -> Result<Running, Stop> {
+    fn start(&self, plan: &Plan, cpus: &[u32]) -> Result<Running> {
         let started = Running::start(listen(self.backlog)?, plan, cpus);
         let mut server = started.map_err(not_started)?;
         server.wait_until_ready(PATIENCE).map_err(not_started)?;
@@ -174,7 +174,7 @@ impl Treatment {
 
     /// What these take, by a server of its own; `None` where they are more than its accept queue has
     /// room for.
-    fn memory(&self, cpus: &[u32]) -> Result<Option<Memory>, Stop> {
+    fn memory(&self, cpus: &[u32]) -> Result<Option<Memory>> {
         if self.held() > self.backlog {
             return Ok(None);
         }
@@ -207,7 +207,7 @@ impl Treatment {
 
     /// How long the load lasts: some rounds of all connections at least.
     fn duration_ms(&self) -> u64 {
-        let least = by_profile(self.profile, [100, 70, 2_000, 5_000]);
+        let least = self.profile.pick([100, 70, 2_000, 5_000]);
         let connections = u64::from(self.connections);
         let service = match self.server.service {
             Service::Nothing => return least,
@@ -279,7 +279,7 @@ fn record_requests(trial: &mut Trial, outcome: &Outcome) {
     let per_s = (per_s * PARTS).round();
     trial.record("throughput_per_s", PARTS as u64, vec![per_s as i64]);
     let mut time = |name: &str, times: &LoadTimes, percent: f64| {
-        if let Some(ns) = percentile_ns(times, percent) {
+        if let Some(ns) = times.at(percent) {
             trial.record_one(name, i64::try_from(ns).unwrap_or(i64::MAX));
         }
     };
@@ -296,11 +296,6 @@ fn record_requests(trial: &mut Trial, outcome: &Outcome) {
     let network = &result.network;
     trial.record_known("overflow_count", network.listen_overflows);
     trial.record_known("syn_retransmit_count", network.syn_retransmits);
-}
-
-/// A percentile, where enough was answered to know it.
-fn percentile_ns(times: &LoadTimes, percent: f64) -> Option<u64> {
-    times.percentiles.iter().find(|known| known.percent == percent)?.ns
 }
 
 /// What the generator itself says against its result.

@@ -4,7 +4,7 @@ use super::receiver::{Receiver, Way};
 use super::sender::{self, BURST, Plan, Target};
 use super::stage::{READY, SENT, Stage};
 use kit::workers::Model;
-use kit::{Stop, Trial};
+use kit::{Result, Trial};
 use sys::clock::now_ns;
 
 /// The most bursts of a trial.
@@ -34,7 +34,7 @@ pub(super) fn measure(
     way: Way,
     signal: i32,
     model: Model,
-) -> Result<(), Stop> {
+) -> Result<()> {
     let plan = Plan::of(trial, ROUNDS_MAX)?;
     trial.pin_to_one()?;
     need_queue()?;
@@ -53,15 +53,14 @@ pub(super) fn measure(
 }
 
 /// Refuses the treatment where a burst could not be queued.
-fn need_queue() -> Result<(), Stop> {
+fn need_queue() -> Result<()> {
     let masks = sys::wait_signal::masks_of(sys::wait_signal::thread_id())?;
     let free = masks.queue_limit.saturating_sub(masks.queued);
-    if free < 2 * BURST {
-        return Err(Stop::unsupported(format!(
-            "{free} more signals may be queued for this user, {} are needed: raise `ulimit -i`",
-            2 * BURST
-        )));
-    }
+    kit::require!(
+        free >= 2 * BURST,
+        "{free} more signals may be queued for this user, {} are needed: raise `ulimit -i`",
+        2 * BURST
+    );
     Ok(())
 }
 
@@ -71,7 +70,7 @@ pub(super) fn run(
     signal: i32,
     model: Model,
     plan: Plan,
-) -> Result<Bursts, Stop> {
+) -> Result<Bursts> {
     let stage = Stage::new()?;
     let target = Target::this_thread(signal)?;
     let work = || sender::in_bursts(stage, &target, plan);
@@ -95,7 +94,7 @@ pub(super) fn run(
 }
 
 /// Blocks the signal until all of a burst have been sent, then handles what is pending.
-fn blocked(stage: Stage, receiver: &mut Receiver, round: u64) -> Result<u64, Stop> {
+fn blocked(stage: Stage, receiver: &mut Receiver, round: u64) -> Result<u64> {
     receiver.shut()?;
     stage.set(READY, round);
     while !stage.reached(SENT, round) {
@@ -107,7 +106,7 @@ fn blocked(stage: Stage, receiver: &mut Receiver, round: u64) -> Result<u64, Sto
 
 /// Waits and handles until all of a burst have been sent; returns how often something new was
 /// found after a wait.
-fn waiting(stage: Stage, receiver: &mut Receiver, round: u64) -> Result<u64, Stop> {
+fn waiting(stage: Stage, receiver: &mut Receiver, round: u64) -> Result<u64> {
     receiver.reset()?;
     stage.set(READY, round);
     let (mut notices, mut known) = (0, receiver.handled());

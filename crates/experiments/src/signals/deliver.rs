@@ -3,7 +3,7 @@
 use super::sender::{self, Plan};
 use super::stage::{HANDLED, READY, SENT, Stage};
 use kit::workers::Model;
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use sys::clock::now_ns;
@@ -60,7 +60,7 @@ pub(super) fn measure(
     blocking: Blocking,
     signal: i32,
     model: Model,
-) -> Result<(), Stop> {
+) -> Result<()> {
     let cpus = trial.spec().cpus.clone();
     let plan = Plan::of(trial, SIGNALS_MAX)?;
     trial.pin(&cpus)?;
@@ -88,12 +88,7 @@ pub(super) fn measure(
 }
 
 /// Makes the threads, has signals sent to the process one by one, and counts who handled them.
-pub(super) fn run(
-    blocking: Blocking,
-    signal: i32,
-    model: Model,
-    plan: Plan,
-) -> Result<Delivered, Stop> {
+pub(super) fn run(blocking: Blocking, signal: i32, model: Model, plan: Plan) -> Result<Delivered> {
     let stage = Stage::new()?;
     let set = SignalSet::of(&[signal]);
     handler::count(signal)?;
@@ -148,7 +143,7 @@ fn seen_to_block(thread: usize, signal: i32) -> Option<bool> {
 }
 
 /// Whether the masks were what the treatment asks for.
-fn verify(blocking: Blocking, seen: &[Option<bool>; THREADS]) -> Result<(), Stop> {
+fn verify(blocking: Blocking, seen: &[Option<bool>; THREADS]) -> Result<()> {
     let asked: [Option<bool>; THREADS] =
         std::array::from_fn(|thread| Some(blocking.blocks(thread)));
     if *seen == asked {
@@ -159,7 +154,7 @@ fn verify(blocking: Blocking, seen: &[Option<bool>; THREADS]) -> Result<(), Stop
 
 /// Has the sender send, in the main thread's presence: it sleeps as the others do. Returns how many
 /// signals were sent.
-fn send_and_wait(stage: Stage, signal: i32, model: Model, plan: Plan) -> Result<u64, Stop> {
+fn send_and_wait(stage: Stage, signal: i32, model: Model, plan: Plan) -> Result<u64> {
     let pid = sys::process::pid();
     let work = || {
         let begun_ns = now_ns();

@@ -10,7 +10,7 @@ mod wake;
 use burst::Busy;
 use deliver::Blocking;
 use kit::workers::MODEL_LEVELS;
-use kit::{Stop, Trial};
+use kit::{Result, Trial};
 use receiver::WAYS;
 
 experiment!("signals", "signals.toml");
@@ -37,7 +37,7 @@ const DELIVERIES: [(&str, Option<Blocking>); 4] = [
     ("all_but_one_block", Some(Blocking::AllButOne)),
 ];
 
-fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+fn trial(trial: &mut Trial<'_>) -> Result<()> {
     let way = trial.pick("waiter", &WAYS)?;
     let signal = trial.pick("signal", &SIGNALS)?();
     let window_us = trial.number("window")?;

@@ -1,6 +1,6 @@
 //! The ways to wait for a signal.
 
-use kit::Stop;
+use kit::{Result, Stop};
 use sys::clock::now_ns;
 use sys::wait_signal::{self, SignalFd, SignalSet};
 use sys::{handler, signal};
@@ -54,7 +54,7 @@ impl Receiver {
     /// Takes on handlers and mask of a way, and verifies the mask.
     ///
     /// `window_ns` is spent between the look at the flag and the sleep.
-    pub(super) fn new(way: Way, signal: i32, window_ns: u64) -> Result<Self, Stop> {
+    pub(super) fn new(way: Way, signal: i32, window_ns: u64) -> Result<Self> {
         handler::count(signal)?;
         handler::interrupt(RESCUE)?;
         let (both, only) = (SignalSet::of(&[signal, RESCUE]), SignalSet::of(&[signal]));
@@ -66,10 +66,7 @@ impl Receiver {
             // Nothing interrupts these for good; the one that rescues is taken like the other.
             Way::Wait | Way::Descriptor => wait_signal::block(&both)?,
         }
-        let descriptor = match way {
-            Way::Descriptor => Some(SignalFd::new(&both)?),
-            _ => None,
-        };
+        let descriptor = if way == Way::Descriptor { Some(SignalFd::new(&both)?) } else { None };
         let receiver = Receiver { way, signal, window_ns, both, only, open, descriptor, taken: 0 };
         receiver.verify()?;
         Ok(receiver)
@@ -77,7 +74,7 @@ impl Receiver {
 
     /// Reads back from the kernel, in both of its accounts, that the signal is really blocked, or
     /// really not.
-    fn verify(&self) -> Result<(), Stop> {
+    fn verify(&self) -> Result<()> {
         let asked = self.way != Way::Pause;
         let by_call = wait_signal::blocked()?.contains(self.signal);
         let by_proc = wait_signal::masks_of(wait_signal::thread_id())?.blocks(self.signal);
@@ -97,14 +94,15 @@ impl Receiver {
 
     /// How many signals have been handled, in whichever way.
     pub(super) fn handled(&self) -> u64 {
-        match self.way {
-            Way::Wait | Way::Descriptor => self.taken,
-            _ => handler::counted(),
+        if matches!(self.way, Way::Wait | Way::Descriptor) {
+            self.taken
+        } else {
+            handler::counted()
         }
     }
 
     /// Waits until `count` signals have been handled: the loop whose race is studied.
-    pub(super) fn wait_for(&mut self, count: u64) -> Result<(), Stop> {
+    pub(super) fn wait_for(&mut self, count: u64) -> Result<()> {
         while self.handled() < count {
             self.sleep()?;
         }
@@ -112,7 +110,7 @@ impl Receiver {
     }
 
     /// Sleeps until something comes.
-    pub(super) fn sleep(&mut self) -> Result<(), Stop> {
+    pub(super) fn sleep(&mut self) -> Result<()> {
         if self.window_ns > 0 {
             let until = now_ns() + self.window_ns;
             while now_ns() < until {
@@ -144,12 +142,12 @@ impl Receiver {
     }
 
     /// Blocks the signal, whatever the way.
-    pub(super) fn shut(&self) -> Result<(), Stop> {
+    pub(super) fn shut(&self) -> Result<()> {
         Ok(wait_signal::block(&self.only)?)
     }
 
     /// Handles all that is pending: by the handler where the way has one, else by taking it.
-    pub(super) fn drain(&mut self) -> Result<(), Stop> {
+    pub(super) fn drain(&mut self) -> Result<()> {
         match self.way {
             Way::Wait | Way::Descriptor => {
                 while let Some(came) = wait_signal::take_pending(&self.both)? {
@@ -163,7 +161,7 @@ impl Receiver {
     }
 
     /// Takes on the mask with which the way begins.
-    pub(super) fn reset(&self) -> Result<(), Stop> {
+    pub(super) fn reset(&self) -> Result<()> {
         match self.way {
             Way::Pause => wait_signal::unblock(&self.only)?,
             _ => wait_signal::block(&self.only)?,

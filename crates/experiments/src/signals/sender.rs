@@ -6,7 +6,7 @@ use super::stage::{LOST, NOTICED, QUEUE_WAIT_NS, READY, SENT, SENT_NS, Stage};
 use crate::support::child;
 use crate::support::random::Random;
 use kit::workers::{Model, queue_wait_since};
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 use sys::clock::now_ns;
 use sys::task::Pid;
 use sys::wait_signal::{SignalSet, SleepReader, block, thread_id};
@@ -39,7 +39,7 @@ pub(super) struct Target {
 
 impl Target {
     /// The calling thread's process; its state is that of the calling thread.
-    pub(super) fn this_thread(signal: i32) -> Result<Self, Stop> {
+    pub(super) fn this_thread(signal: i32) -> Result<Self> {
         let pid = sys::process::pid();
         Ok(Target { pid, signal, sleep: SleepReader::of(pid, thread_id())? })
     }
@@ -66,7 +66,7 @@ pub(super) struct Plan {
 impl Plan {
     /// For as long as the trial may take. The sender takes the first CPU, since receivers that
     /// stay on one stay on the last.
-    pub(super) fn of(trial: &Trial<'_>, rounds_max: u64) -> Result<Self, Stop> {
+    pub(super) fn of(trial: &Trial<'_>, rounds_max: u64) -> Result<Self> {
         let spec = trial.spec();
         let cpu = spec.cpus.first().copied();
         let cpu = cpu.ok_or_else(|| Stop::failed("the plan gives no CPU"))?;
@@ -81,8 +81,8 @@ pub(super) fn beside<T>(
     cpu: u32,
     signal: i32,
     work: impl Fn() -> sys::Result<()> + Sync,
-    receive: impl FnOnce() -> Result<T, Stop>,
-) -> Result<T, Stop> {
+    receive: impl FnOnce() -> Result<T>,
+) -> Result<T> {
     let both = SignalSet::of(&[signal, RESCUE]);
     // A sender never handles what it sends.
     let whole = || {

@@ -1,7 +1,7 @@
 //! The words that the receiver of signals and their sender share, whether they are threads of one
 //! process or processes.
 
-use kit::{OBSERVATIONS_MAX, Stop};
+use kit::{OBSERVATIONS_MAX, Result};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The last round in which the receiver was about to wait.
@@ -39,7 +39,7 @@ pub(super) struct Stage(&'static [AtomicU64]);
 
 impl Stage {
     /// An empty stage.
-    pub(super) fn new() -> Result<Self, Stop> {
+    pub(super) fn new() -> Result<Self> {
         Ok(Stage(sys::pages::shared_for_ever(WORDS)?))
     }
 

@@ -4,7 +4,7 @@ use super::receiver::{Receiver, Way};
 use super::sender::{self, Plan, Target};
 use super::stage::{LOST, QUEUE_WAIT_NS, READY, Stage};
 use kit::workers::{Model, queue_wait_since};
-use kit::{Stop, Trial, ppm};
+use kit::{Result, Trial, ppm};
 use sys::clock::now_ns;
 
 /// How long signals are sent, in parts of the time that a trial's timed region may take: rare losses
@@ -38,7 +38,7 @@ pub(super) fn measure(
     signal: i32,
     window_us: u64,
     model: Model,
-) -> Result<(), Stop> {
+) -> Result<()> {
     // On one CPU a signal would come only when the receiver sleeps or was preempted.
     trial.need_cpus(2)?;
     let mut plan = Plan::of(trial, ROUNDS_MAX)?;
@@ -64,12 +64,7 @@ pub(super) fn measure(
 }
 
 /// Waits for signals, one after the other, which a sender sends.
-pub(super) fn run(
-    mut receiver: Receiver,
-    signal: i32,
-    model: Model,
-    plan: Plan,
-) -> Result<Rounds, Stop> {
+pub(super) fn run(mut receiver: Receiver, signal: i32, model: Model, plan: Plan) -> Result<Rounds> {
     let stage = Stage::new()?;
     let target = Target::this_thread(signal)?;
     // With a window the time to the next wait's beginning would be counted as latency.
@@ -89,7 +84,7 @@ pub(super) fn run(
 }
 
 /// The receiver's side; returns how many rounds there were. Nothing in it sleeps but the wait.
-fn receive(stage: Stage, receiver: &mut Receiver) -> Result<u64, Stop> {
+fn receive(stage: Stage, receiver: &mut Receiver) -> Result<u64> {
     let mut round = 1;
     loop {
         stage.set(READY, round);

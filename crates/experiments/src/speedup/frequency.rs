@@ -1,7 +1,7 @@
 //! The same work without turbo, where that can be had for a trial alone.
 
 use crate::support::passes::generate;
-use kit::Stop;
+use kit::{Result, Stop};
 use sys::clock::now_ns;
 
 /// Steps that are timed to see how fast a CPU is, and how often.
@@ -16,7 +16,7 @@ const SLOWER: f64 = 1.02;
 ///
 /// The switches for turbo belong to the whole machine and would stay as a killed trial left them, so
 /// they are not touched.
-pub(super) fn realise(nominal: bool, cpu: u32) -> Result<(), Stop> {
+pub(super) fn realise(nominal: bool, cpu: u32) -> Result<()> {
     if !nominal {
         return Ok(());
     }
@@ -32,7 +32,7 @@ pub(super) fn realise(nominal: bool, cpu: u32) -> Result<(), Stop> {
     heeded(free_ns, step_time_ns(), &sys::topology::governor(cpu).unwrap_or("none".into()))
 }
 
-fn heeded(free_ns: u64, capped_ns: u64, governor: &str) -> Result<(), Stop> {
+fn heeded(free_ns: u64, capped_ns: u64, governor: &str) -> Result<()> {
     if capped_ns as f64 >= SLOWER * free_ns as f64 {
         return Ok(());
     }

@@ -11,7 +11,7 @@ use crate::support::party::Party;
 use arithmetic::Way;
 use kit::model::Profile;
 use kit::workers::{Model, Pace, Rounds, Span};
-use kit::{Stop, Trial};
+use kit::{Result, Trial};
 use stage::{Found, Stage, Wait, Workload};
 
 experiment!("speedup", "speedup.toml");
@@ -60,7 +60,7 @@ const SPARE_BYTES: u64 = 64 << 20;
 /// reading of clocks, and the lock itself, are in it or beside it.
 const EXCLUSIVE_MARGIN: f64 = 0.02;
 
-fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+fn trial(trial: &mut Trial<'_>) -> Result<()> {
     let workload = trial.pick("workload", &WORKLOADS)?;
     let workers = trial.number("count")? as usize;
     let cpus = trial.pick("cpus", &CPUS)?;
@@ -92,7 +92,7 @@ struct Run {
 }
 
 impl Run {
-    fn new(trial: &mut Trial<'_>, workload: Workload, party: &Party) -> Result<Self, Stop> {
+    fn new(trial: &mut Trial<'_>, workload: Workload, party: &Party) -> Result<Self> {
         let shares_cpus = !party.is_parallel() || trial.pick("cpus", &CPUS)?.is_some();
         let wait = if party.is_parallel() { Wait::Looking } else { Wait::Yielding };
         let on_memory = matches!(workload, Workload::Triad | Workload::Stencil);
@@ -167,7 +167,7 @@ impl Run {
         (0..self.rounds.count()).map(|round| Found::of(self.rounds.found(round)))
     }
 
-    fn check(&self, trial: &mut Trial<'_>) -> Result<(), Stop> {
+    fn check(&self, trial: &mut Trial<'_>) -> Result<()> {
         let undone = self.found().filter(Option::is_none).count();
         trial.check("rounds in which somebody did not do its part", undone as f64, 0.0, 0.0);
         trial.check("results that are wrong", self.stage.wrong()? as f64, 0.0, 0.0);

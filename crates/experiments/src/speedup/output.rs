@@ -4,7 +4,7 @@
 use super::lz::{BLOCK_BYTES, Compressor, expand};
 use super::stage::Wait;
 use crate::support::random::Random;
-use kit::Stop;
+use kit::Result;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::Mutex;
@@ -47,7 +47,7 @@ impl Packer {
 
 impl Output {
     /// Makes the files in the current folder.
-    pub(super) fn new(workers: usize, ordered: bool) -> Result<Self, Stop> {
+    pub(super) fn new(workers: usize, ordered: bool) -> Result<Self> {
         let files = (0..if ordered { 1 } else { workers }).map(|index| {
             let path = format!("packed-{index}");
             File::options().create(true).truncate(true).read(true).write(true).open(path)
@@ -108,7 +108,7 @@ impl Output {
     }
 
     /// How many blocks, as the last round left them in the files, do not become their input again.
-    pub(super) fn wrong(&self) -> Result<u64, Stop> {
+    pub(super) fn wrong(&self) -> Result<u64> {
         let places = *self.places.lock().unwrap_or_else(PoisonError::into_inner);
         let mut wrong = self.failed.load(Ordering::Relaxed);
         let mut end_bytes = 0;

@@ -3,7 +3,7 @@
 use super::arithmetic::{Arithmetic, Way};
 use super::memory::{Borders, Stencil, Triad};
 use super::output::{Output, Packer};
-use kit::Stop;
+use kit::Result;
 use kit::workers::Repeated;
 use std::sync::atomic::{AtomicU64, Ordering};
 use sys::usage::Usage;
@@ -101,7 +101,7 @@ impl Stage {
         wait: Wait,
         scale: u64,
         footprint_bytes: u64,
-    ) -> Result<Self, Stop> {
+    ) -> Result<Self> {
         let shared = match workload {
             Workload::Arithmetic(way) => Shared::Arithmetic(Arithmetic::new(way, workers, scale)),
             Workload::Triad => Shared::Triad,
@@ -162,11 +162,9 @@ impl Stage {
     }
 
     /// How many of the results that were looked at are wrong; to be asked when all are done.
-    pub(super) fn wrong(&self) -> Result<u64, Stop> {
-        let written = match &self.shared {
-            Shared::Compress(output) => output.wrong()?,
-            _ => 0,
-        };
+    pub(super) fn wrong(&self) -> Result<u64> {
+        let written =
+            if let Shared::Compress(output) = &self.shared { output.wrong()? } else { 0 };
         Ok(written + self.wrong.load(Ordering::Relaxed))
     }
 }

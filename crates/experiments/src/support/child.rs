@@ -2,8 +2,8 @@
 //! somebody, thread or process, who works beside the trial.
 
 use super::not_made;
-use kit::Stop;
 use kit::workers::Model;
+use kit::{Result, Stop};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use sys::gate::SharedGate;
@@ -22,7 +22,7 @@ pub(crate) struct Child {
 impl Child {
     /// Forks a child that lives `life`, in which it arrives at the gate, and waits until it has;
     /// `died` is the error where it ends before.
-    pub(crate) fn fork(died: Stop, life: impl FnOnce(&SharedGate) -> i32) -> Result<Self, Stop> {
+    pub(crate) fn fork(died: Stop, life: impl FnOnce(&SharedGate) -> i32) -> Result<Self> {
         let gate = SharedGate::new()?;
         let pid = sys::task::fork_run(|| life(&gate))?;
         let child = Child { pid, gate };
@@ -35,7 +35,7 @@ impl Child {
     }
 
     /// Waits until the child has arrived at a gate; false if it died instead.
-    pub(crate) fn arrives(&self, gate: &SharedGate) -> Result<bool, Stop> {
+    pub(crate) fn arrives(&self, gate: &SharedGate) -> Result<bool> {
         loop {
             if gate.arrived().load(Ordering::Acquire) != 0 {
                 return Ok(true);
@@ -55,7 +55,7 @@ impl Child {
     }
 
     /// Lets it go, and waits for its end.
-    pub(crate) fn end(self) -> Result<Ended, Stop> {
+    pub(crate) fn end(self) -> Result<Ended> {
         self.release();
         Ok(sys::task::wait(self.pid)?)
     }
@@ -66,8 +66,8 @@ impl Child {
 pub(crate) fn beside<T>(
     model: Model,
     other: impl Fn() -> sys::Result<()> + Sync,
-    own: impl FnOnce(Option<Pid>) -> Result<T, Stop>,
-) -> Result<T, Stop> {
+    own: impl FnOnce(Option<Pid>) -> Result<T>,
+) -> Result<T> {
     if model == Model::Thread {
         return std::thread::scope(|scope| {
             let other =
@@ -113,7 +113,7 @@ mod tests {
     use kit::Stop;
     use sys::gate::SharedGate;
 
-    fn sharer(life: impl FnOnce(&SharedGate) -> i32) -> Result<Child, Stop> {
+    fn sharer(life: impl FnOnce(&SharedGate) -> i32) -> kit::Result<Child> {
         Child::fork(Stop::failed("it died"), life)
     }
 

@@ -3,7 +3,7 @@
 use super::party::{Party, SHARED_NS};
 use kit::model::Profile;
 use kit::workers::{Repeated, Rounds};
-use kit::{Stop, Trial};
+use kit::{Result, Trial};
 use std::sync::atomic::{AtomicU64, Ordering};
 use sys::clock::now_ns;
 use sys::increment::Loop;
@@ -66,7 +66,7 @@ impl Party {
         increments: u64,
         promise: Promise,
         task: impl Repeated + Clone + Sync,
-    ) -> Result<Rounds, Stop> {
+    ) -> Result<Rounds> {
         let rounds = self.rounds(trial)?;
         self.work(trial, |worker| rounds.run(worker, &mut task.clone()))?;
         record(trial, &rounds, increments, promise);

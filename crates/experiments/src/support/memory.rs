@@ -1,6 +1,6 @@
 //! Memory as a treatment asks for it, and what to say where the machine does not give it so.
 
-use kit::Stop;
+use kit::{Result, Stop};
 use std::path::Path;
 use sys::cgroup::{Cgroup, Version};
 use sys::pages::{Huge, Mapping};
@@ -13,7 +13,7 @@ pub(crate) const HUGE_PART: f64 = 0.95;
 pub(crate) const PAGES: [(&str, Huge); 2] = [("4k", Huge::Never), ("huge", Huge::Always)];
 
 /// Maps anonymous memory in pages of the size asked for.
-pub(crate) fn mapped(bytes: usize, huge: Huge) -> Result<Mapping, Stop> {
+pub(crate) fn mapped(bytes: usize, huge: Huge) -> Result<Mapping> {
     let huge_page = sys::pages::huge_page_bytes().filter(|_| huge == Huge::Always);
     if let Some(huge_page) = huge_page.filter(|huge_page| *huge_page > bytes) {
         return Err(Stop::unsupported(format!(
@@ -27,7 +27,7 @@ pub(crate) fn mapped(bytes: usize, huge: Huge) -> Result<Mapping, Stop> {
 }
 
 /// Refuses memory that is not in pages of the size asked for, with what would help.
-pub(crate) fn huge_as_asked(asked: Huge, bytes: u64, huge_bytes: u64) -> Result<(), Stop> {
+pub(crate) fn huge_as_asked(asked: Huge, bytes: u64, huge_bytes: u64) -> Result<()> {
     let part = huge_bytes as f64 / bytes as f64;
     match asked {
         Huge::Never if huge_bytes > 0 => Err(Stop::unsupported(format!(
@@ -46,20 +46,19 @@ pub(crate) fn huge_as_asked(asked: Huge, bytes: u64, huge_bytes: u64) -> Result<
 ///
 /// # Errors
 /// Fewer than `bytes` are there, or they are not in pages of the size asked for.
-pub(crate) fn there(memory: &Mapping, bytes: u64, huge: Huge) -> Result<(u64, u64), Stop> {
+pub(crate) fn there(memory: &Mapping, bytes: u64, huge: Huge) -> Result<(u64, u64)> {
     let (resident, huge_bytes) = (memory.resident_bytes()?, memory.huge_bytes()?);
-    if resident < bytes {
-        return Err(Stop::unsupported(format!(
-            "{resident} of {bytes} bytes that were touched are in memory: free memory, or turn \
+    kit::require!(
+        resident >= bytes,
+        "{resident} of {bytes} bytes that were touched are in memory: free memory, or turn \
              swapping off"
-        )));
-    }
+    );
     huge_as_asked(huge, memory.bytes() as u64, huge_bytes)?;
     Ok((resident, huge_bytes))
 }
 
 /// The cgroup in which a limit can be set, if there is one.
-pub(crate) fn cgroup_for_limits(folder: Option<&str>) -> Result<Cgroup, Stop> {
+pub(crate) fn cgroup_for_limits(folder: Option<&str>) -> Result<Cgroup> {
     let folder = folder.ok_or_else(|| {
         Stop::unsupported(
             "needs a memory cgroup; run as root, or with the memory controller delegated to you",
@@ -73,7 +72,7 @@ fn cannot_limit(error: sys::Error) -> Stop {
 }
 
 /// A memory cgroup of this process's own, named after it and `name`, with the limit on all of it.
-pub(crate) fn limited_cgroup(folder: Option<&str>, name: &str, bytes: u64) -> Result<Cgroup, Stop> {
+pub(crate) fn limited_cgroup(folder: Option<&str>, name: &str, bytes: u64) -> Result<Cgroup> {
     let parent = cgroup_for_limits(folder)?;
     if parent.version() == Version::V2 {
         // In version 2 a group must hand its controllers down; where it does so already, or may
@@ -87,7 +86,7 @@ pub(crate) fn limited_cgroup(folder: Option<&str>, name: &str, bytes: u64) -> Re
 }
 
 /// Moves this process into a group, and verifies it.
-pub(crate) fn move_into(group: &Cgroup) -> Result<(), Stop> {
+pub(crate) fn move_into(group: &Cgroup) -> Result<()> {
     let own = sys::process::pid();
     group.add(own).map_err(cannot_limit)?;
     match group.processes().contains(&own) {

@@ -17,11 +17,6 @@ pub(crate) mod storage;
 #[repr(align(128))]
 pub(crate) struct Padded(pub(crate) std::sync::atomic::AtomicU64);
 
-/// Returns what is meant for a profile: for smoke, quick, standard and thorough, in this order.
-pub(crate) fn by_profile<T: Copy>(profile: kit::model::Profile, values: [T; 4]) -> T {
-    values[profile as usize]
-}
-
 /// Raises the soft limit on descriptors as far as needed.
 pub(crate) fn allow_descriptors(needed: u64) -> Result<(), kit::Stop> {
     let limit = sys::limits::get(sys::limits::Resource::OpenFiles);

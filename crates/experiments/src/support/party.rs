@@ -3,7 +3,7 @@
 
 use kit::model::Profile;
 use kit::workers::{Fate, Model, Pace, Placement, Refusal, Rounds, Worker, crew_placed};
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 
 /// All workers must have had their CPUs for this share of the time until the first of them was
 /// done, in the middle one of a trial's rounds: then fewer than half of them were disturbed, and
@@ -52,7 +52,7 @@ impl Party {
         model: Model,
         workers: usize,
         cpus_most: usize,
-    ) -> Result<Self, Stop> {
+    ) -> Result<Self> {
         trial.need_cpus(cpus_most.min(2))?;
         trial.need_tasks(workers)?;
         let mut cpus = apart(&trial.spec().cpus);
@@ -78,7 +78,7 @@ impl Party {
     }
 
     /// Room for the rounds of a trial.
-    pub(crate) fn rounds(&self, trial: &Trial<'_>) -> Result<Rounds, Stop> {
+    pub(crate) fn rounds(&self, trial: &Trial<'_>) -> Result<Rounds> {
         let timed_ns = trial.spec().timed_ns;
         let round_ns = self.round_ns(trial.spec().profile);
         let pace = if self.is_parallel() {
@@ -94,7 +94,7 @@ impl Party {
         &self,
         trial: &mut Trial<'_>,
         work: impl Fn(&Worker<'_>) -> Result<(), Refusal> + Sync,
-    ) -> Result<(), Stop> {
+    ) -> Result<()> {
         self.work_and_hold(trial, work, || ())
     }
 
@@ -104,7 +104,7 @@ impl Party {
         trial: &mut Trial<'_>,
         work: impl Fn(&Worker<'_>) -> Result<Kept, Refusal> + Sync,
         while_held: impl FnOnce(),
-    ) -> Result<(), Stop> {
+    ) -> Result<()> {
         self.observe(trial);
         trial.begin()?;
         let placement = Placement::Apart(&self.cpus);
@@ -143,7 +143,7 @@ impl Party {
         trial: &mut Trial<'_>,
         rounds: &Rounds,
         busy: bool,
-    ) -> Result<(), Stop> {
+    ) -> Result<()> {
         trial.check("rounds", rounds.count() as f64, 1.0, f64::INFINITY);
         if self.workers > 1 {
             trial.record("overlap_ppm", 1, rounds.overlaps_ppm());
@@ -201,18 +201,17 @@ fn shared_cache(one: u32, other: u32) -> String {
 }
 
 /// For how much of the time all workers had their CPUs, in the middle one of the rounds.
-fn typical_concurrency(mut rounds_ppm: Vec<i64>) -> Result<f64, Stop> {
+fn typical_concurrency(mut rounds_ppm: Vec<i64>) -> Result<f64> {
     rounds_ppm.sort_unstable();
     let middle_ppm = rounds_ppm.get(rounds_ppm.len() / 2).copied().unwrap_or(0);
     let typical = middle_ppm as f64 / 1e6;
-    if typical < CONCURRENCY_MIN {
-        return Err(Stop::failed(format!(
-            "half of {} rounds or more did not have a CPU for every worker for {:.0} % of the \
+    kit::ensure!(
+        typical >= CONCURRENCY_MIN,
+        "half of {} rounds or more did not have a CPU for every worker for {:.0} % of the \
              time: others use the CPUs; stop them, or choose free ones by --affinity",
-            rounds_ppm.len(),
-            100.0 * CONCURRENCY_MIN
-        )));
-    }
+        rounds_ppm.len(),
+        100.0 * CONCURRENCY_MIN
+    );
     Ok(typical)
 }
 

@@ -1,6 +1,6 @@
 //! Finding a program: a trial's environment is empty, so there is no PATH.
 
-use kit::Stop;
+use kit::{Result, Stop};
 use std::path::{Path, PathBuf};
 
 /// Where systems keep the programs that users run.
@@ -12,7 +12,7 @@ fn find(name: &str) -> Option<PathBuf> {
 }
 
 /// The program `top`, or what is missing.
-pub(crate) fn top() -> Result<PathBuf, Stop> {
+pub(crate) fn top() -> Result<PathBuf> {
     find("top").ok_or_else(|| {
         Stop::unsupported("needs the program top (Debian: package procps) to read its text")
     })

@@ -1,6 +1,6 @@
 //! Where a trial's files lie, and what went to the device below.
 
-use kit::{Stop, Trial};
+use kit::{Result, Trial};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -15,7 +15,7 @@ pub(crate) struct Storage {
 
 impl Storage {
     /// Looks where the trial's folder is, and keeps the fact.
-    pub(crate) fn of(trial: &mut Trial) -> Result<Self, Stop> {
+    pub(crate) fn of(trial: &mut Trial) -> Result<Self> {
         let here = Path::new(".");
         let filesystem = sys::files::filesystem(here)?;
         trial.observe("file_system", &filesystem);
@@ -25,27 +25,25 @@ impl Storage {
     }
 
     /// Refuses a treatment about waiting for a device where the files lie in memory.
-    pub(crate) fn need_device(&self) -> Result<(), Stop> {
-        if matches!(self.filesystem.as_str(), "tmpfs" | "ramfs") {
-            return Err(Stop::unsupported(format!(
-                "the trial's files lie on {}, in memory, so a synchronous write waits for nothing; \
+    pub(crate) fn need_device(&self) -> Result<()> {
+        kit::require!(
+            !matches!(self.filesystem.as_str(), "tmpfs" | "ramfs"),
+            "the trial's files lie on {}, in memory, so a synchronous write waits for nothing; \
                  keep the session on a disk",
-                self.filesystem
-            )));
-        }
+            self.filesystem
+        );
         Ok(())
     }
 
     /// Refuses the treatment unless so much space is free.
-    pub(crate) fn need_bytes(&self, bytes: u64) -> Result<(), Stop> {
+    pub(crate) fn need_bytes(&self, bytes: u64) -> Result<()> {
         let free = sys::files::free_bytes(Path::new("."))?;
-        if free < bytes {
-            return Err(Stop::unsupported(format!(
-                "needs {} MB of free space on the file system of the session, has {} MB",
-                bytes.div_ceil(1_000_000),
-                free / 1_000_000
-            )));
-        }
+        kit::require!(
+            free >= bytes,
+            "needs {} MB of free space on the file system of the session, has {} MB",
+            bytes.div_ceil(1_000_000),
+            free / 1_000_000
+        );
         Ok(())
     }
 
@@ -57,7 +55,7 @@ impl Storage {
 
 /// Makes a file of `bytes` bytes whose blocks are on the device, so that overwriting it later
 /// allocates nothing, and so that nothing of its making is still waiting to be written.
-pub(crate) fn lay_out(path: &Path, bytes: u64) -> Result<(), Stop> {
+pub(crate) fn lay_out(path: &Path, bytes: u64) -> Result<()> {
     let file = File::create(path)?;
     let chunk = vec![1; 1 << 20];
     let mut at = 0;

@@ -1,7 +1,7 @@
 //! The memory that a task walks at each of its hops.
 
 use crate::support::memory::{mapped, there};
-use kit::Stop;
+use kit::Result;
 use sys::pages::{Huge, Mapping};
 use sys::topology::Cache;
 
@@ -49,12 +49,11 @@ pub(super) fn bytes_of(name: &str, caches: &[Cache]) -> Result<u64, String> {
             false => format!("this machine reports no data cache of level {level}"),
         });
     };
-    if level < 3 && bytes > TASK_BYTES_MAX {
-        return Err(format!(
-            "{times}/{part} of the cache of level {level} is {bytes} bytes here, and a task walks \
+    kit::ensure!(
+        level >= 3 || bytes <= TASK_BYTES_MAX,
+        "{times}/{part} of the cache of level {level} is {bytes} bytes here, and a task walks \
              {TASK_BYTES_MAX} at most: take a smaller level"
-        ));
-    }
+    );
     match SIZES[..place].iter().find(|(_, size)| of_cache(caches, *size) == Some(bytes)) {
         Some((other, _)) => {
             Err(format!("means {bytes} bytes here, which the level {other} measures"))
@@ -99,7 +98,7 @@ impl Footprint {
 
     /// Maps the memory, writes every line of it (an unwritten page would be the kernel's one page
     /// of zeros), and verifies the size of its pages.
-    pub(super) fn build(&self) -> Result<Buffer, Stop> {
+    pub(super) fn build(&self) -> Result<Buffer> {
         if self.bytes == 0 {
             return Ok(Buffer { mapping: None, footprint: *self });
         }

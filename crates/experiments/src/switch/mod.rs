@@ -14,7 +14,7 @@ use crate::support::memory::PAGES;
 use crate::support::party::apart;
 use footprint::{Footprint, bytes_of, line_bytes};
 use kit::workers::{MODEL_LEVELS, Model};
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 use passing::{Events, Futexes, Passing, Pipes, Turn};
 use ring::{Alone, Order, with_ring};
 use std::collections::BTreeSet;
@@ -60,7 +60,7 @@ const KINDS: [(&str, Kind); 3] =
 const PLACEMENTS: [(&str, bool); 2] = [("same", false), ("other", true)];
 
 /// The CPU of each task.
-fn cpus(trial: &Trial<'_>, on_two: bool, tasks: usize) -> Result<Vec<u32>, Stop> {
+fn cpus(trial: &Trial<'_>, on_two: bool, tasks: usize) -> Result<Vec<u32>> {
     if !on_two {
         return Ok(vec![trial.one_cpu()?; tasks]);
     }
@@ -82,7 +82,7 @@ struct Asked {
     fresh: bool,
 }
 
-type Measure = fn(&mut Trial<'_>, &Asked) -> Result<Tally, Stop>;
+type Measure = fn(&mut Trial<'_>, &Asked) -> Result<Tally>;
 
 /// The levels of the factor `mechanism`.
 const MECHANISMS: [(&str, Measure); 4] = [
@@ -92,16 +92,15 @@ const MECHANISMS: [(&str, Measure); 4] = [
     ("yield", by_yield),
 ];
 
-fn by_yield(trial: &mut Trial<'_>, asked: &Asked) -> Result<Tally, Stop> {
-    if asked.on_two {
-        return Err(Stop::unsupported(
-            "tasks on two CPUs that yield do not switch, they spin: choose another mechanism",
-        ));
-    }
+fn by_yield(trial: &mut Trial<'_>, asked: &Asked) -> Result<Tally> {
+    kit::require!(
+        !asked.on_two,
+        "tasks on two CPUs that yield do not switch, they spin: choose another mechanism"
+    );
     measure(trial, asked, &Turn::new(asked.cpus.len())?)
 }
 
-fn measure(trial: &mut Trial<'_>, asked: &Asked, passing: &impl Passing) -> Result<Tally, Stop> {
+fn measure(trial: &mut Trial<'_>, asked: &Asked, passing: &impl Passing) -> Result<Tally> {
     let tasks = asked.cpus.len();
     let nothing = Footprint { bytes: 0, ..asked.footprint };
     let of_members = if asked.kind == Kind::Ring { asked.footprint } else { nothing };
@@ -116,7 +115,7 @@ fn measure(trial: &mut Trial<'_>, asked: &Asked, passing: &impl Passing) -> Resu
     })
 }
 
-fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+fn trial(trial: &mut Trial<'_>) -> Result<()> {
     let measure = trial.pick("mechanism", &MECHANISMS)?;
     let asked = asked(trial)?;
     let tally = measure(trial, &asked)?;
@@ -126,7 +125,7 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
 }
 
 /// Reads the treatment and refuses what this machine cannot realise.
-fn asked(trial: &mut Trial<'_>) -> Result<Asked, Stop> {
+fn asked(trial: &mut Trial<'_>) -> Result<Asked> {
     let kind = trial.pick("kind", &KINDS)?;
     let on_two = trial.pick("placement", &PLACEMENTS)?;
     let huge: Huge = trial.pick("pages", &PAGES)?;

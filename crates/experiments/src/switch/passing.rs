@@ -1,6 +1,6 @@
 //! How a task hands the token to the next one, and waits for its own turn.
 
-use kit::Stop;
+use kit::{Result, Stop};
 use std::fs::File;
 use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::sync::atomic::Ordering;
@@ -34,9 +34,9 @@ pub(super) struct Calls {
 /// of tasks.
 pub(super) trait Passing: Sync {
     /// Hands the token to a task.
-    fn give(&self, to: usize, token: u32, calls: &mut Calls) -> Result<(), Stop>;
+    fn give(&self, to: usize, token: u32, calls: &mut Calls) -> Result<()>;
     /// Waits for a token other than `last`, the one that this task had before.
-    fn take(&self, me: usize, last: u32, calls: &mut Calls) -> Result<u32, Stop>;
+    fn take(&self, me: usize, last: u32, calls: &mut Calls) -> Result<u32>;
 }
 
 /// One pipe per task, and four bytes per token, as lmbench and perf have it.
@@ -44,7 +44,7 @@ pub(super) trait Passing: Sync {
 pub(super) struct Pipes(Vec<(PipeReader, PipeWriter)>);
 
 impl Pipes {
-    pub(super) fn new(tasks: usize) -> Result<Self, Stop> {
+    pub(super) fn new(tasks: usize) -> Result<Self> {
         let pipes: std::io::Result<Vec<_>> = (0..tasks).map(|_| std::io::pipe()).collect();
         let pipes = pipes.map(Pipes);
         pipes.map_err(|error| Stop::unsupported(format!("pipe: {error}: raise `ulimit -n`")))
@@ -53,13 +53,13 @@ impl Pipes {
 
 impl Passing for Pipes {
     #[inline]
-    fn give(&self, to: usize, token: u32, calls: &mut Calls) -> Result<(), Stop> {
+    fn give(&self, to: usize, token: u32, calls: &mut Calls) -> Result<()> {
         calls.all += 1;
         whole((&self.0[to].1).write(&token.to_ne_bytes())?, 4)
     }
 
     #[inline]
-    fn take(&self, me: usize, _last: u32, calls: &mut Calls) -> Result<u32, Stop> {
+    fn take(&self, me: usize, _last: u32, calls: &mut Calls) -> Result<u32> {
         let mut bytes = [0; 4];
         calls.all += 1;
         whole((&self.0[me].0).read(&mut bytes)?, 4)?;
@@ -72,7 +72,7 @@ impl Passing for Pipes {
 pub(super) struct Events(Vec<File>);
 
 impl Events {
-    pub(super) fn new(tasks: usize) -> Result<Self, Stop> {
+    pub(super) fn new(tasks: usize) -> Result<Self> {
         let events: sys::Result<Vec<File>> = (0..tasks).map(|_| sys::eventfd::new()).collect();
         let events = events.map(Events);
         events.map_err(|error| Stop::unsupported(format!("{error}: raise `ulimit -n`")))
@@ -81,13 +81,13 @@ impl Events {
 
 impl Passing for Events {
     #[inline]
-    fn give(&self, to: usize, token: u32, calls: &mut Calls) -> Result<(), Stop> {
+    fn give(&self, to: usize, token: u32, calls: &mut Calls) -> Result<()> {
         calls.all += 1;
         whole((&self.0[to]).write(&u64::from(token).to_ne_bytes())?, 8)
     }
 
     #[inline]
-    fn take(&self, me: usize, _last: u32, calls: &mut Calls) -> Result<u32, Stop> {
+    fn take(&self, me: usize, _last: u32, calls: &mut Calls) -> Result<u32> {
         let mut bytes = [0; 8];
         calls.all += 1;
         whole((&self.0[me]).read(&mut bytes)?, 8)?;
@@ -98,7 +98,7 @@ impl Passing for Events {
 
 /// A transfer that was cut short is an error: a token is whole or nothing.
 #[inline]
-fn whole(moved: usize, asked: usize) -> Result<(), Stop> {
+fn whole(moved: usize, asked: usize) -> Result<()> {
     if moved == asked {
         return Ok(());
     }
@@ -111,7 +111,7 @@ fn whole(moved: usize, asked: usize) -> Result<(), Stop> {
 pub(super) struct Futexes(SharedFutexes);
 
 impl Futexes {
-    pub(super) fn new(tasks: usize) -> Result<Self, Stop> {
+    pub(super) fn new(tasks: usize) -> Result<Self> {
         let boxes = SharedFutexes::new(tasks)?;
         for task in 0..tasks {
             boxes.word(task).store(before_the_first(task, tasks), Ordering::Release);
@@ -122,7 +122,7 @@ impl Futexes {
 
 impl Passing for Futexes {
     #[inline]
-    fn give(&self, to: usize, token: u32, calls: &mut Calls) -> Result<(), Stop> {
+    fn give(&self, to: usize, token: u32, calls: &mut Calls) -> Result<()> {
         let word = self.0.word(to);
         word.store(token, Ordering::Release);
         calls.all += 1;
@@ -133,7 +133,7 @@ impl Passing for Futexes {
     /// Calls the kernel at least once, also where the token is there already, as reading a pipe
     /// does: one wake and one wait per hop, whichever comes first.
     #[inline]
-    fn take(&self, me: usize, last: u32, calls: &mut Calls) -> Result<u32, Stop> {
+    fn take(&self, me: usize, last: u32, calls: &mut Calls) -> Result<u32> {
         let word = self.0.word(me);
         loop {
             calls.all += 1;
@@ -155,7 +155,7 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    pub(super) fn new(tasks: usize) -> Result<Self, Stop> {
+    pub(super) fn new(tasks: usize) -> Result<Self> {
         let tasks = u32::try_from(tasks).map_err(|_| Stop::failed("too many tasks"))?;
         Ok(Turn { word: SharedFutexes::new(1)?, tasks })
     }
@@ -163,7 +163,7 @@ impl Turn {
 
 impl Passing for Turn {
     #[inline]
-    fn give(&self, _to: usize, token: u32, calls: &mut Calls) -> Result<(), Stop> {
+    fn give(&self, _to: usize, token: u32, calls: &mut Calls) -> Result<()> {
         self.word.word(0).store(token, Ordering::Release);
         calls.all += 1;
         sys::syscall::yield_cpu();
@@ -171,7 +171,7 @@ impl Passing for Turn {
     }
 
     #[inline]
-    fn take(&self, me: usize, last: u32, calls: &mut Calls) -> Result<u32, Stop> {
+    fn take(&self, me: usize, last: u32, calls: &mut Calls) -> Result<u32> {
         loop {
             let token = self.word.word(0).load(Ordering::Acquire);
             if token != last && ((token & NUMBER) % self.tasks) as usize == me {

@@ -8,8 +8,8 @@
 use super::footprint::{Buffer, Footprint};
 use super::passing::{Calls, NUMBER, Passing, START, STOP, before_the_first};
 use crate::support::{child, not_made};
-use kit::Stop;
 use kit::workers::Model;
+use kit::{Result, Stop};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use sys::black_box;
@@ -158,7 +158,7 @@ struct Board {
 }
 
 impl Board {
-    fn new(tasks: usize) -> Result<Self, Stop> {
+    fn new(tasks: usize) -> Result<Self> {
         let reports = sys::pages::shared(tasks * WORDS * size_of::<u64>())?;
         Ok(Board { gate: SharedGate::new()?, reports })
     }
@@ -213,7 +213,7 @@ fn attend(
     board: &Board,
     buffer: &Buffer,
     last: &mut u32,
-) -> Result<(), Stop> {
+) -> Result<()> {
     let tasks = order.cpus.len();
     let next = (task + 1) % tasks;
     let mut meter = Meter::open(order.cpus[task]);
@@ -261,8 +261,8 @@ pub(super) struct Ring<'a, P: Passing> {
 pub(super) fn with_ring<P: Passing, R>(
     order: &Order,
     passing: &P,
-    measure: impl FnOnce(&mut Ring<'_, P>) -> Result<R, Stop>,
-) -> Result<R, Stop> {
+    measure: impl FnOnce(&mut Ring<'_, P>) -> Result<R>,
+) -> Result<R> {
     let board = Board::new(order.cpus.len())?;
     let board = &board;
     std::thread::scope(|scope| {
@@ -307,19 +307,19 @@ pub(super) trait Course {
     /// Hops in a lap.
     fn hops(&self) -> usize;
     /// Wakes all who take part.
-    fn enter(&mut self) -> Result<(), Stop>;
+    fn enter(&mut self) -> Result<()>;
     /// All count from here on.
-    fn start(&mut self) -> Result<(), Stop>;
+    fn start(&mut self) -> Result<()>;
     /// One lap.
-    fn lap(&mut self) -> Result<(), Stop>;
+    fn lap(&mut self) -> Result<()>;
     /// All count to here, and sleep. What each counted, the measuring task first.
-    fn leave(&mut self) -> Result<Vec<Count>, Stop>;
+    fn leave(&mut self) -> Result<Vec<Count>>;
 }
 
 impl<P: Passing> Ring<'_, P> {
     /// Waits for the members' set-up and then does its own: memory mapped before would be copied
     /// to the members that are forked.
-    fn set_up(&mut self) -> Result<(), Stop> {
+    fn set_up(&mut self) -> Result<()> {
         self.await_members()?;
         sys::affinity::pin(&[self.order.cpus[0]])?;
         self.buffer = Some(self.order.footprint.build()?);
@@ -327,7 +327,7 @@ impl<P: Passing> Ring<'_, P> {
     }
 
     /// Waits until every member has arrived once more.
-    fn await_members(&mut self) -> Result<(), Stop> {
+    fn await_members(&mut self) -> Result<()> {
         self.arrivals += self.hops() as u32 - 1;
         let arrived = self.board.gate.arrived();
         loop {
@@ -343,15 +343,13 @@ impl<P: Passing> Ring<'_, P> {
             // A time-out or a spurious return: the loop looks again.
             let _ = sys::futex::wait_shared(arrived, there, Some(LOOK));
             for pid in &self.processes {
-                if sys::process::peek_exited(*pid)? {
-                    return Err(Stop::failed("a process of the ring died"));
-                }
+                kit::ensure!(!sys::process::peek_exited(*pid)?, "a process of the ring died");
             }
         }
     }
 
     #[inline]
-    fn send(&mut self, flag: u32) -> Result<(), Stop> {
+    fn send(&mut self, flag: u32) -> Result<()> {
         let begun = self.last & NUMBER;
         // A ring has two tasks at least.
         self.passing.give(1, (begun + 1) | flag, &mut self.count.calls)?;
@@ -362,13 +360,11 @@ impl<P: Passing> Ring<'_, P> {
     }
 
     /// Sends the members home and waits for the processes among them.
-    fn part(&mut self) -> Result<(), Stop> {
+    fn part(&mut self) -> Result<()> {
         self.board.gate.say(HOME);
         while let Some(pid) = self.processes.pop() {
             let ended = sys::task::wait(pid)?;
-            if ended.code != Some(0) {
-                return Err(Stop::failed("a process of the ring ended badly"));
-            }
+            kit::ensure!(ended.code == Some(0), "a process of the ring ended badly");
         }
         Ok(())
     }
@@ -379,14 +375,14 @@ impl<P: Passing> Course for Ring<'_, P> {
         self.order.cpus.len()
     }
 
-    fn enter(&mut self) -> Result<(), Stop> {
+    fn enter(&mut self) -> Result<()> {
         self.phase += 1;
         self.board.gate.say(self.phase);
         self.in_session = true;
         self.await_members()
     }
 
-    fn start(&mut self) -> Result<(), Stop> {
+    fn start(&mut self) -> Result<()> {
         self.send(START)?;
         self.count = Count::default();
         self.meter = Meter::open(self.order.cpus[0]);
@@ -394,7 +390,7 @@ impl<P: Passing> Course for Ring<'_, P> {
     }
 
     #[inline]
-    fn lap(&mut self) -> Result<(), Stop> {
+    fn lap(&mut self) -> Result<()> {
         if let Some(buffer) = &self.buffer {
             self.count.lines += black_box(buffer.walk());
         }
@@ -402,7 +398,7 @@ impl<P: Passing> Course for Ring<'_, P> {
         self.send(0)
     }
 
-    fn leave(&mut self) -> Result<Vec<Count>, Stop> {
+    fn leave(&mut self) -> Result<Vec<Count>> {
         let own = self.meter.close(self.count);
         self.send(STOP)?;
         self.in_session = false;
@@ -447,9 +443,9 @@ impl<'a, P: Passing> Alone<'a, P> {
         passing: &'a P,
         footprint: Footprint,
         buffers: usize,
-    ) -> Result<Self, Stop> {
+    ) -> Result<Self> {
         let count = buffers.max(1);
-        let buffers: Result<Vec<Buffer>, Stop> = (0..count).map(|_| footprint.build()).collect();
+        let buffers: Result<Vec<Buffer>> = (0..count).map(|_| footprint.build()).collect();
         let tasks = order.cpus.len();
         Ok(Alone {
             passing,
@@ -468,18 +464,18 @@ impl<P: Passing> Course for Alone<'_, P> {
         self.last.len()
     }
 
-    fn enter(&mut self) -> Result<(), Stop> {
+    fn enter(&mut self) -> Result<()> {
         Ok(())
     }
 
-    fn start(&mut self) -> Result<(), Stop> {
+    fn start(&mut self) -> Result<()> {
         self.count = Count::default();
         self.meter = Meter::open(self.cpu);
         Ok(())
     }
 
     #[inline]
-    fn lap(&mut self) -> Result<(), Stop> {
+    fn lap(&mut self) -> Result<()> {
         let tasks = self.last.len();
         for place in 0..tasks {
             let buffer = &self.buffers[self.walked[place]];
@@ -495,7 +491,7 @@ impl<P: Passing> Course for Alone<'_, P> {
         Ok(())
     }
 
-    fn leave(&mut self) -> Result<Vec<Count>, Stop> {
+    fn leave(&mut self) -> Result<Vec<Count>> {
         Ok(vec![self.meter.close(self.count)])
     }
 }

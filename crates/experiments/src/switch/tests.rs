@@ -4,9 +4,9 @@ use super::ring::{Alone, Count, Course, Order, with_ring};
 use super::timing::Tally;
 use super::{KINDS, MECHANISMS, PLACEMENTS, design, wrong_tokens};
 use crate::support::memory::PAGES;
-use kit::Stop;
 use kit::model::{Design, Profile, Term, Treatment};
 use kit::workers::{MODEL_LEVELS, Model};
+use kit::{Result, Stop};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 use sys::pages::Huge;
@@ -22,7 +22,7 @@ fn order(model: Model, tasks: usize, bytes: usize) -> Order {
 
 /// Some laps in two sessions; what the second counted. On a thread of its own, which the ring
 /// pins.
-fn laps(order: &Order, passing: &impl Passing) -> Result<Vec<Count>, Stop> {
+fn laps(order: &Order, passing: &impl Passing) -> Result<Vec<Count>> {
     let go = || {
         with_ring(order, passing, |ring| {
             ring.enter()?;
@@ -40,7 +40,7 @@ fn laps(order: &Order, passing: &impl Passing) -> Result<Vec<Count>, Stop> {
     std::thread::scope(|scope| scope.spawn(go).join().unwrap())
 }
 
-fn goes_round(passing: impl Fn(usize) -> Result<Counted, Stop>) {
+fn goes_round(passing: impl Fn(usize) -> Result<Counted>) {
     for tasks in [2, 3, 8] {
         let Counted { threads, processes } = passing(tasks).unwrap();
         for (counts, due) in [(threads, 1), (processes, tasks)] {
@@ -64,7 +64,7 @@ struct Counted {
     processes: Vec<Count>,
 }
 
-fn both<P: Passing>(tasks: usize, new: fn(usize) -> Result<P, Stop>) -> Result<Counted, Stop> {
+fn both<P: Passing>(tasks: usize, new: fn(usize) -> Result<P>) -> Result<Counted> {
     Ok(Counted {
         threads: laps(&order(Model::Thread, tasks, 4096), &new(tasks)?)?,
         processes: laps(&order(Model::Process, tasks, 4096), &new(tasks)?)?,
@@ -92,7 +92,7 @@ fn a_token_goes_round_by_turns() {
 }
 
 /// The laps of one task, on a thread of its own, which is pinned.
-fn alone<P: Passing>(new: fn(usize) -> Result<P, Stop>, buffers: usize) -> Count {
+fn alone<P: Passing>(new: fn(usize) -> Result<P>, buffers: usize) -> Count {
     let order = order(Model::Process, 3, 4096);
     let go = || {
         sys::affinity::pin(&order.cpus[..1])?;
@@ -132,12 +132,12 @@ struct Lossy {
 }
 
 impl Passing for Lossy {
-    fn give(&self, to: usize, token: u32, calls: &mut Calls) -> Result<(), Stop> {
+    fn give(&self, to: usize, token: u32, calls: &mut Calls) -> Result<()> {
         let skip = if self.passed.fetch_add(1, Ordering::Relaxed) == 40 { 2 } else { 0 };
         self.below.give(to, token + skip, calls)
     }
 
-    fn take(&self, me: usize, last: u32, calls: &mut Calls) -> Result<u32, Stop> {
+    fn take(&self, me: usize, last: u32, calls: &mut Calls) -> Result<u32> {
         self.below.take(me, last, calls)
     }
 }

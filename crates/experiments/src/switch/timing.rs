@@ -1,7 +1,7 @@
 //! The timed region of a trial: laps in batches.
 
 use super::ring::{Count, Course};
-use kit::{BATCH_PRECISION, OBSERVATIONS_MAX, Stop, Trial};
+use kit::{BATCH_PRECISION, OBSERVATIONS_MAX, Result, Trial};
 use sys::clock::now_ns;
 
 /// The laps of a fresh ring that are timed together, as LEBench does it.
@@ -60,11 +60,7 @@ impl Tally {
 ///
 /// The first laps belong to the set-up: they are those of a fresh ring, and show how long a batch
 /// must be. `fresh` asks for [`FRESH_LAPS`] of them.
-pub(super) fn timed(
-    trial: &mut Trial<'_>,
-    course: &mut impl Course,
-    fresh: bool,
-) -> Result<Tally, Stop> {
+pub(super) fn timed(trial: &mut Trial<'_>, course: &mut impl Course, fresh: bool) -> Result<Tally> {
     let limit_ns = trial.spec().timed_ns;
     course.enter()?;
     let begun_ns = now_ns();
@@ -107,7 +103,7 @@ pub(super) fn timed(
 }
 
 /// Goes on for so long; returns the shortest lap: one preemption must not make batches too short.
-fn warm_up(course: &mut impl Course, for_ns: u64) -> Result<u64, Stop> {
+fn warm_up(course: &mut impl Course, for_ns: u64) -> Result<u64> {
     let begun_ns = now_ns();
     let (mut shortest_ns, mut laps) = (u64::MAX, 0);
     while laps < WARM_UP_LAPS_MIN || now_ns() - begun_ns < for_ns {

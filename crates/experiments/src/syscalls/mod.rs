@@ -7,10 +7,9 @@ mod entity;
 mod shown;
 mod watch;
 
-use crate::support::by_profile;
 use entity::{ENTITIES, Entity};
 use kit::model::Profile;
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 use watch::{Operation, Watched};
 
 experiment!("syscalls", "syscalls.toml");
@@ -38,10 +37,10 @@ const COUNTED: [(&str, &str); 7] = [
 
 /// How many operations are traced in all.
 fn operations(profile: Profile) -> usize {
-    UNSTEADY + by_profile(profile, [5, 5, 20, 50])
+    UNSTEADY + profile.pick([5, 5, 20, 50])
 }
 
-fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+fn trial(trial: &mut Trial<'_>) -> Result<()> {
     let entity = trial.pick("entity", &ENTITIES)?;
     trial.pin_to_one()?;
     let count = operations(trial.spec().profile);

@@ -2,7 +2,7 @@
 
 use super::entity::Entity;
 use crate::support::child::Child;
-use kit::Stop;
+use kit::{Result, Stop};
 use std::collections::HashMap;
 use std::io::ErrorKind;
 use sys::calls::{Call, Cloned};
@@ -82,7 +82,7 @@ pub(super) struct Watched {
 }
 
 /// Forks a child that stands at its gate.
-pub(super) fn fork(entity: Entity, count: usize) -> Result<Child, Stop> {
+pub(super) fn fork(entity: Entity, count: usize) -> Result<Child> {
     Child::fork(Stop::failed("the child died before it began"), |gate| {
         gate.arrive_and_wait();
         let mut mark = || {
@@ -93,7 +93,7 @@ pub(super) fn fork(entity: Entity, count: usize) -> Result<Child, Stop> {
 }
 
 /// Traces it to its end.
-pub(super) fn watch(child: &Child, count: usize) -> Result<Watched, Stop> {
+pub(super) fn watch(child: &Child, count: usize) -> Result<Watched> {
     let mut tracer = Tracer::attach(child.pid())?;
     child.release();
     let watched = Watched { operations: Vec::new(), made_before: 0, exit_code: -1 };
@@ -101,12 +101,11 @@ pub(super) fn watch(child: &Child, count: usize) -> Result<Watched, Stop> {
     while let Some(event) = tracer.next_event()? {
         notes.take(&event, &tracer);
     }
-    if notes.watched.exit_code == REFUSED {
-        return Err(Stop::unsupported(
-            "the system refuses to make this entity: raise `ulimit -u` and `ulimit -v`, or take a \
-             container and a kernel (5.5 or newer) that allow clone3",
-        ));
-    }
+    kit::require!(
+        notes.watched.exit_code != REFUSED,
+        "the system refuses to make this entity: raise `ulimit -u` and `ulimit -v`, or take a \
+             container and a kernel (5.5 or newer) that allow clone3"
+    );
     Ok(notes.watched)
 }
 

@@ -4,7 +4,7 @@ use super::programs::{Event, Plan, Written};
 use super::run::{Caching, State, Way, run, state};
 use isa::pipeline::{Cell, Code, Drawing, Fate, Row, Stage, Times, What};
 use isa::{Cause, Kind, Step, csr};
-use kit::{Stop, Trial};
+use kit::{Result, Trial};
 
 /// The interval of the treatments whose events are drawn.
 const INTERVAL: u64 = 64;
@@ -16,7 +16,7 @@ const BEFORE: usize = 2;
 const DRAWN_LATENCIES: [u16; 2] = [0, 2];
 
 /// Shows the event where it is usually resolved, and in the usual interval: the others look alike.
-pub(super) fn show(trial: &mut Trial<'_>, plan: &Plan, way: &Way) -> Result<(), Stop> {
+pub(super) fn show(trial: &mut Trial<'_>, plan: &Plan, way: &Way) -> Result<()> {
     let usual = if plan.event.traps() > 0 || plan.event == Event::Return {
         Stage::WriteBack
     } else {
@@ -45,7 +45,7 @@ pub(super) fn show(trial: &mut Trial<'_>, plan: &Plan, way: &Way) -> Result<(), 
 }
 
 /// The second event, and what execution goes on with.
-pub(super) fn drawing(plan: &Plan, way: &Way) -> Result<Option<Drawing>, Stop> {
+pub(super) fn drawing(plan: &Plan, way: &Way) -> Result<Option<Drawing>> {
     let few = Plan { rounds: 3, ..*plan };
     let written = few.write();
     let parameters = way.parameters(plan.event);

@@ -10,7 +10,7 @@ mod run;
 #[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests;
 
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 use programs::{EVENTS, Event, INTERVALS, Plan};
 use run::{CACHES, Caching, Compared, STAGES, Way};
 
@@ -19,7 +19,7 @@ experiment!("traps", "traps.toml");
 /// How often the event happens in a trial.
 const EVENTS_EACH: u64 = 256;
 
-fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+fn trial(trial: &mut Trial<'_>) -> Result<()> {
     let event = trial.pick("event", &EVENTS)?;
     let (plan, way) = treatment(trial, event)?;
     // Nothing is timed. What the machine counts meanwhile says what computing it took.
@@ -33,7 +33,7 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     exhibits::show(trial, &plan, &way)
 }
 
-fn treatment(trial: &Trial<'_>, event: Event) -> Result<(Plan, Way), Stop> {
+fn treatment(trial: &Trial<'_>, event: Event) -> Result<(Plan, Way)> {
     let interval = trial.number("interval")?;
     if !INTERVALS.contains(&interval) {
         return Err(Stop::failed(format!("no loop of {interval} instructions can be written")));

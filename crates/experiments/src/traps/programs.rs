@@ -61,10 +61,7 @@ impl Event {
 
     /// Traps for each event.
     pub(super) fn traps(self) -> u64 {
-        match self {
-            Self::CallAgain => 2,
-            _ => u64::from(self.cause().is_some()),
-        }
+        if self == Self::CallAgain { 2 } else { u64::from(self.cause().is_some()) }
     }
 
     /// Whether it takes the place of the slot's instruction, and retires none itself.

@@ -4,7 +4,7 @@ use super::programs::{Event, MSTATUS_BEFORE, Plan, STATE, Written};
 use isa::cache::{Cache, Geometry, Outcome, Policy};
 use isa::pipeline::{Cycles, Parameters, Pipeline, Stage, Times};
 use isa::{Kind, Machine, Setup, Step, Stopped};
-use kit::Stop;
+use kit::{Result, Stop};
 
 /// The instruction cache: direct-mapped, so that two pieces of code of the same address modulo its
 /// size throw each other out.
@@ -68,7 +68,7 @@ impl Way {
         }
     }
 
-    fn cache(&self) -> Result<Option<Cache>, Stop> {
+    fn cache(&self) -> Result<Option<Cache>> {
         if self.caching == Caching::None {
             return Ok(None);
         }
@@ -97,7 +97,7 @@ pub(super) fn run(
     way: &Way,
     parameters: Parameters,
     mut observe: impl FnMut(&Step, &Times),
-) -> Result<(Counted, Machine), Stop> {
+) -> Result<(Counted, Machine)> {
     let failed = |error: &dyn std::error::Error| Stop::failed(error.to_string());
     let mut machine = Machine::new(&written.program, &Setup::default()).map_err(|e| failed(&e))?;
     let mut pipeline = Pipeline::new(parameters).map_err(|error| failed(&error))?;
@@ -136,7 +136,7 @@ pub(super) struct Compared {
 
 impl Compared {
     /// Runs both.
-    pub(super) fn by(plan: &Plan, way: &Way) -> Result<Self, Stop> {
+    pub(super) fn by(plan: &Plan, way: &Way) -> Result<Self> {
         let parameters = way.parameters(plan.event);
         let only = |plan: &Plan| {
             run(plan, &plan.write(), way, parameters, |_, _| {}).map(|(counted, _)| counted)
@@ -171,7 +171,7 @@ pub(super) struct State {
 }
 
 /// What the first trap of a program leaves.
-pub(super) fn state(plan: &Plan, way: &Way) -> Result<State, Stop> {
+pub(super) fn state(plan: &Plan, way: &Way) -> Result<State> {
     let plan = Plan { shows_state: true, ..*plan };
     let (_, machine) = run(&plan, &plan.write(), way, way.parameters(plan.event), |_, _| {})?;
     let written = STATE.map(|register| machine.register(register));

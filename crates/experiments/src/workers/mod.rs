@@ -5,7 +5,7 @@ mod work;
 use crate::support::storage::{self, Storage};
 use kit::model::Profile;
 use kit::workers::{Crew, Fate, MODEL_LEVELS, Model, crew};
-use kit::{Stop, Trial, per_second, ppm};
+use kit::{Result, Stop, Trial, per_second, ppm};
 use sys::pages::{Huge, Mapping};
 use sys::task::Pid;
 use work::{Amount, FILE_BYTES, Place, WORKERS, Way, Work, expected_sum, labour};
@@ -37,7 +37,7 @@ struct Plan {
     seed: u64,
 }
 
-fn trial(trial: &mut Trial) -> Result<(), Stop> {
+fn trial(trial: &mut Trial) -> Result<()> {
     let plan = Plan::read(trial)?;
     let storage = plan.prepare(trial)?;
     let allowed = plan.pin(trial)?;
@@ -67,7 +67,7 @@ fn trial(trial: &mut Trial) -> Result<(), Stop> {
 }
 
 impl Plan {
-    fn read(trial: &Trial) -> Result<Self, Stop> {
+    fn read(trial: &Trial) -> Result<Self> {
         let work = trial.pick("worker", &WORKERS)?;
         Ok(Plan {
             model: trial.pick("model", &MODEL_LEVELS)?,
@@ -85,7 +85,7 @@ impl Plan {
     }
 
     /// Warms the memory, or lays out the files.
-    fn prepare(&self, trial: &mut Trial) -> Result<Option<Storage>, Stop> {
+    fn prepare(&self, trial: &mut Trial) -> Result<Option<Storage>> {
         trial.need_tasks(self.count)?;
         let way = match self.work {
             Work::Cpu => return Ok(None),
@@ -119,7 +119,7 @@ impl Plan {
     }
 
     /// Confines the maker, and so all workers, and returns the CPUs they are to stay on.
-    fn pin(&self, trial: &mut Trial) -> Result<Vec<u32>, Stop> {
+    fn pin(&self, trial: &mut Trial) -> Result<Vec<u32>> {
         if self.on_one_cpu {
             return Ok(vec![trial.pin_to_one()?]);
         }
@@ -130,19 +130,16 @@ impl Plan {
     }
 
     /// A crew that did not do its work measured something else.
-    fn must_have_worked(&self, crew: &Crew) -> Result<(), Stop> {
+    fn must_have_worked(&self, crew: &Crew) -> Result<()> {
         let refused = crew.count(Fate::Refused) + crew.count(Fate::NotMade);
-        if refused > 0 {
-            return Err(Stop::unsupported(format!(
-                "{refused} of {} workers were refused what they asked for; a limit on processes, \
+        kit::require!(
+            refused == 0,
+            "{refused} of {} workers were refused what they asked for; a limit on processes, \
                  address space or memory (ulimit -u, ulimit -v, a cgroup) is too low",
-                self.count
-            )));
-        }
+            self.count
+        );
         let failed = crew.count(Fate::Failed) + crew.count(Fate::Killed);
-        if failed > 0 {
-            return Err(Stop::failed(format!("{failed} of {} workers failed or died", self.count)));
-        }
+        kit::ensure!(failed == 0, "{failed} of {} workers failed or died", self.count);
         Ok(())
     }
 
@@ -277,7 +274,7 @@ struct Held {
 }
 
 impl Held {
-    fn of(workers: &[Pid]) -> Result<Self, Stop> {
+    fn of(workers: &[Pid]) -> Result<Self> {
         let mut sum = Held::default();
         for pid in workers.iter().copied().chain([sys::process::pid()]) {
             let memory = sys::proc::memory(pid)?;
@@ -296,7 +293,7 @@ impl Held {
 /// eighth, would pay for it. It is done on all CPUs at once only to be quick, but in pages of the
 /// size that the workers use: the allocator takes small pages from other free memory than huge
 /// ones, and that must also be warm.
-fn warm(bytes: usize, cpus: usize) -> Result<(), Stop> {
+fn warm(bytes: usize, cpus: usize) -> Result<()> {
     let share = bytes.div_ceil(cpus.max(1));
     std::thread::scope(|scope| {
         let threads: Vec<_> =
@@ -310,7 +307,7 @@ fn warm(bytes: usize, cpus: usize) -> Result<(), Stop> {
     })
 }
 
-fn touch_once(bytes: usize) -> Result<Mapping, Stop> {
+fn touch_once(bytes: usize) -> Result<Mapping> {
     let mut mapping = Mapping::new(bytes, Huge::Never)
         .map_err(|error| Stop::unsupported(format!("{error}: warming the memory was refused")))?;
     mapping.touch(work::STRIDE_BYTES);

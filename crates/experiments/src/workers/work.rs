@@ -1,6 +1,6 @@
 //! What the workers do, and how much of it.
 
-use crate::support::{arithmetic, by_profile, random::Random};
+use crate::support::{arithmetic, random::Random};
 use kit::model::Profile;
 use kit::workers::{Refusal, Worker};
 use std::ffi::CString;
@@ -91,7 +91,7 @@ impl Amount {
     /// of a process (15 ms in `quick` where a process costs a quarter of one), since what is claimed
     /// is about the work; the cost of making is the subject of another experiment.
     pub(super) fn of(work: Work, profile: Profile) -> Self {
-        let units = by_profile(profile, [50, 1000, 2000, 4000]);
+        let units = profile.pick([50, 1000, 2000, 4000]);
         let memory_bytes = match (profile, work) {
             (Profile::Smoke, _) => 8 << 20,
             (_, Work::Memory(Pattern::Integers)) => 500 << 20,
@@ -108,7 +108,7 @@ impl Amount {
             // To the device: hundreds.
             _ => [4, 48, 64, 64],
         };
-        let writes = by_profile(profile, writes);
+        let writes = profile.pick(writes);
         Amount { units, memory_bytes, writes }
     }
 

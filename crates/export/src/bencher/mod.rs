@@ -1,7 +1,7 @@
 //! Bencher's own layout, the Bencher Metric Format.
 
 use crate::cases::{LeftOut, each_case};
-use crate::{Choice, Error, Session, write_json};
+use crate::{Choice, Result, Session, write_json};
 use analysis::{median, median_estimate};
 use model::Design;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ const NAME_BYTES_MAX: usize = 1024;
 ///
 /// # Errors
 /// If a name of the choice is not in the session, or if `out` fails.
-pub fn bencher(session: &Session<'_>, choice: &Choice, out: impl Write) -> Result<LeftOut, Error> {
+pub fn bencher(session: &Session<'_>, choice: &Choice, out: impl Write) -> Result<LeftOut> {
     let mut all: BTreeMap<String, BTreeMap<String, Value>> = BTreeMap::new();
     let left_out = each_case(
         session,

@@ -1,7 +1,7 @@
 //! The table as CSV (RFC 4180, with a line feed at the end of a line).
 
 use crate::table::{Cell, Table};
-use crate::{Choice, Error, Rows, Session};
+use crate::{Choice, Error, Result, Rows, Session};
 use std::borrow::Cow;
 use std::io::Write;
 
@@ -19,7 +19,7 @@ pub fn write_csv(
     rows: Rows,
     for_database: bool,
     out: impl Write,
-) -> Result<u64, Error> {
+) -> Result<u64> {
     let guard: fn(&str) -> Cow<'_, str> =
         if for_database { |text| Cow::Borrowed(text) } else { guarded };
     let table = Table::new(*session, choice, rows)?;

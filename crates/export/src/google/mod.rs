@@ -1,7 +1,7 @@
 //! The layout of google/benchmark's `--benchmark_format=json` (its schema version 1).
 
 use crate::cases::{Case, LeftOut, each_case, is_time};
-use crate::{Choice, Error, Session, write_json};
+use crate::{Choice, Result, Session, write_json};
 use analysis::{mean, median, variance};
 use model::{CpuCache, Design, Manifest, Moment, Response};
 use serde_json::{Value, json};
@@ -21,11 +21,7 @@ const NO_CPU_TIME: &str = "cpu_time repeats real_time: no CPU time was measured 
 ///
 /// # Errors
 /// If a name of the choice is not in the session, or if `out` fails.
-pub fn google_benchmark(
-    session: &Session<'_>,
-    choice: &Choice,
-    out: impl Write,
-) -> Result<LeftOut, Error> {
+pub fn google_benchmark(session: &Session, choice: &Choice, out: impl Write) -> Result<LeftOut> {
     let mut writer = Writer::default();
     // One that was asked for by name is given.
     let wanted = |design: &Design, response: &Response, left_out: &mut LeftOut| {
@@ -43,14 +39,10 @@ pub fn google_benchmark(
 }
 
 fn context(manifest: &Manifest) -> Value {
-    let it = Moment::of_unix_ms(manifest.started_unix_ms);
     let environment = &manifest.environment;
     let cache = |cache: &CpuCache| json!({ "type": cache.kind, "level": cache.level, "size": cache.size_bytes });
     json!({
-        "date": format!(
-            "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}+00:00",
-            it.year, it.month, it.day, it.hour, it.minute, it.second
-        ),
+        "date": format!("{}+00:00", Moment::of_unix_ms(manifest.started_unix_ms)),
         "host_name": environment.host,
         "executable": "scruple",
         "num_cpus": environment.cpus_online,

@@ -1,7 +1,7 @@
 //! The layout of `hyperfine --export-json`, as hyperfine 1.x writes it.
 
 use crate::cases::{Case, each_case, is_time};
-use crate::{Choice, Error, LeftOut, Session, write_json};
+use crate::{Choice, LeftOut, Result, Session, write_json};
 use analysis::{mean, median, variance};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -18,11 +18,7 @@ const SECOND_NS: f64 = 1e9;
 ///
 /// # Errors
 /// If a name of the choice is not in the session, or if `out` fails.
-pub fn hyperfine(
-    session: &Session<'_>,
-    choice: &Choice,
-    out: impl Write,
-) -> Result<LeftOut, Error> {
+pub fn hyperfine(session: &Session<'_>, choice: &Choice, out: impl Write) -> Result<LeftOut> {
     let mut results = Vec::new();
     let left_out = each_case(session, choice, is_time, |case| results.push(outcome(case)))?;
     write_json(&json!({ "results": results }), out)?;

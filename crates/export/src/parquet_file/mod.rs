@@ -1,7 +1,7 @@
 //! The table as Parquet, with types instead of texts.
 
 use crate::table::{Cell, Column, Kind, Table};
-use crate::{Choice, Error, Rows, Session};
+use crate::{Choice, Error, Result, Rows, Session};
 use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical};
 use parquet::data_type::{ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
@@ -27,7 +27,7 @@ pub fn write_parquet(
     choice: &Choice,
     rows: Rows,
     out: impl Write + Send,
-) -> Result<u64, Error> {
+) -> Result<u64> {
     let table = Table::new(*session, choice, rows)?;
     let columns = table.columns();
     let properties = WriterProperties::builder()

@@ -255,16 +255,13 @@ const NO_FOLLOW: i32 = libc::O_NOFOLLOW | libc::O_NONBLOCK;
 /// Whether a fleet from a file is one that could have been submitted.
 fn check(fleet: &Fleet) -> Result<(), String> {
     let format = fleet.format;
-    if format > FLEET_FORMAT {
-        return Err(format!(
-            "format {format}, and this scruple reads up to {FLEET_FORMAT}: use the scruple that wrote \
+    model::ensure!(
+        format <= FLEET_FORMAT,
+        "format {format}, and this scruple reads up to {FLEET_FORMAT}: use the scruple that wrote \
              it, or a newer one"
-        ));
-    }
+    );
     let is_id = fleet.fleet.len() == 12 && fleet.fleet.bytes().all(|b| b.is_ascii_hexdigit());
-    if !is_id {
-        return Err("its identifier is not 12 hexadecimal digits".into());
-    }
+    model::ensure!(is_id, "its identifier is not 12 hexadecimal digits");
     let nodes = fleet.nodes.len();
     if !(1..=NODES_MAX).contains(&nodes) {
         return Err(format!("it has {nodes} nodes, and 1 to {NODES_MAX} are right"));

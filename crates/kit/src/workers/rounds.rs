@@ -9,7 +9,7 @@
 //! trial says so ([`Rounds::concurrencies_ppm`]) instead of showing its good rounds alone.
 
 use super::{Refusal, Worker};
-use crate::{OBSERVATIONS_MAX, Stop, ppm};
+use crate::{OBSERVATIONS_MAX, Result, ppm};
 use std::sync::atomic::{AtomicU64, Ordering};
 use sys::pages::SharedWords;
 use sys::proc::SchedStat;
@@ -172,7 +172,7 @@ impl Rounds {
     ///
     /// # Errors
     /// Where the kernel refuses the memory.
-    pub fn new(workers: usize, pace: Pace) -> Result<Self, Stop> {
+    pub fn new(workers: usize, pace: Pace) -> Result<Self> {
         let count = Self::ROUNDS_AT + Self::MOST * (1 + workers * Span::WORDS);
         let words = sys::pages::shared(count * size_of::<u64>())?;
         // Touched now, so that the first to write finds the pages there.

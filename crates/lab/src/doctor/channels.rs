@@ -1,6 +1,8 @@
 //! The ways of looking at this machine, each tried.
 
+use serde::Deserialize;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use sys::cgroup::{Cgroup, Nest, Plan};
 use sys::perf::{Counter, Event};
 use sys::tracer::StopCounter;
@@ -8,17 +10,23 @@ use sys::tracer::StopCounter;
 /// One way of looking at the machine.
 pub(super) struct Channel {
     pub(super) name: &'static str,
-    /// What it is good for.
-    pub(super) serves: &'static str,
-    /// The setting or permission that would bring it.
-    pub(super) remedy: &'static str,
+    pub(super) text: Text,
     /// What was found when it was tried, or why it is not there.
     pub(super) found: Result<String, String>,
 }
 
+/// What `channels.toml` says of a channel.
+#[derive(Default, Deserialize)]
+pub(super) struct Text {
+    /// What it is good for.
+    pub(super) serves: String,
+    /// The setting or permission that would bring it.
+    pub(super) remedy: String,
+}
+
 impl Channel {
     pub(super) fn json(&self) -> Value {
-        let Channel { name, serves, remedy, found } = self;
+        let Channel { name, text: Text { serves, remedy }, found } = self;
         match found {
             Ok(found) => json!({ "name": name, "serves": serves, "there": true, "found": found }),
             Err(why) => json!({
@@ -28,116 +36,35 @@ impl Channel {
     }
 }
 
-/// Returns what this process can observe, each tried.
+/// Returns the channels, each with what was found or why it is not there.
 pub(super) fn channels() -> Vec<Channel> {
-    reported().into_iter().chain(permitted()).collect()
-}
-
-fn channel(
-    name: &'static str,
-    serves: &'static str,
-    remedy: &'static str,
-    found: Result<String, String>,
-) -> Channel {
-    Channel { name, serves, remedy, found }
-}
-
-/// Returns what the kernel reports without being asked for a right.
-fn reported() -> Vec<Channel> {
     let pid = sys::process::pid();
-    vec![
-        channel(
-            "clock",
-            "timing operations of less than a microsecond",
-            "clocksource=tsc on the kernel's command line, if the TSC is stable",
-            clock(),
-        ),
-        channel(
+    let found = [
+        ("clock", clock()),
+        (
             "schedstat",
-            "time on a CPU and time waiting for one, exact, per thread",
-            "a kernel with CONFIG_SCHED_INFO",
             file("/proc/self/schedstat", sys::proc::schedstat_process(pid))
                 .map(|_| "per-thread CPU and queue time".into()),
         ),
-        channel(
-            "migrations",
-            "moves of a thread between CPUs",
-            "a kernel with CONFIG_SCHED_DEBUG",
-            file("/proc/self/sched", sys::proc::migrations_thread()),
-        ),
-        channel(
-            "memory (PSS, USS)",
-            "memory of several processes without counting shared pages twice",
-            "a kernel with CONFIG_PROC_PAGE_MONITOR, and ptrace rights over the process",
-            tried(sys::proc::memory(pid), "smaps_rollup"),
-        ),
-        channel(
-            "I/O bytes",
-            "bytes that a process caused to be read and written",
-            "a kernel with CONFIG_TASK_IO_ACCOUNTING",
-            file("/proc/self/io", sys::proc::io(pid)),
-        ),
-        channel(
-            "foreign CPU time",
-            "telling what others used during a trial",
-            "/proc, and the root of a cgroup v1 hierarchy with cpuacct; version 2 has nothing finer",
-            machine_cpu(),
-        ),
-        channel(
-            "pressure (PSI)",
-            "time in which tasks waited for CPU, memory or I/O",
-            "a kernel with CONFIG_PSI, started with psi=1",
-            file("/proc/pressure", sys::proc::pressure("cpu")),
-        ),
-    ]
+        ("migrations", file("/proc/self/sched", sys::proc::migrations_thread())),
+        ("memory (PSS, USS)", tried(sys::proc::memory(pid), "smaps_rollup")),
+        ("I/O bytes", file("/proc/self/io", sys::proc::io(pid))),
+        ("foreign CPU time", machine_cpu()),
+        ("pressure (PSI)", file("/proc/pressure", sys::proc::pressure("cpu"))),
+        ("cgroup cpu", cgroup("cpu")),
+        ("cgroup memory", cgroup("memory")),
+        ("niceness below 0", niceness()),
+        ("software events", event(Event::ContextSwitches)),
+        ("hardware counters", event(Event::Instructions)),
+        ("ptrace", tried(ptrace(), "a child was traced")),
+    ];
+    let mut texts: BTreeMap<String, Text> = toml::from_str(include_str!("channels.toml"))
+        .unwrap_or_else(|error| unreachable!("{error}"));
+    found
+        .into_iter()
+        .map(|(name, found)| Channel { name, text: texts.remove(name).unwrap_or_default(), found })
+        .collect()
 }
-
-/// Returns what a right, a setting or the hardware must permit.
-fn permitted() -> Vec<Channel> {
-    vec![
-        channel(
-            "cgroup cpu",
-            "shielding trials from the rest of the machine",
-            DELEGATED,
-            cgroup("cpu"),
-        ),
-        channel(
-            "cgroup memory",
-            "limiting and reading the memory of many processes at once",
-            DELEGATED,
-            cgroup("memory"),
-        ),
-        channel(
-            "niceness below 0",
-            "shielding trials where there is no cgroup",
-            "root, CAP_SYS_NICE, or `nice -20` for the user in limits.conf",
-            niceness(),
-        ),
-        channel(
-            "software events",
-            "switches, faults and migrations, exact",
-            "root, CAP_PERFMON, or sysctl kernel.perf_event_paranoid=1",
-            event(Event::ContextSwitches),
-        ),
-        channel(
-            "hardware counters",
-            "cycles, instructions, cache misses: causes",
-            "bare metal, or a virtual machine with a virtual PMU; and kernel.perf_event_paranoid ≤ 1",
-            event(Event::Instructions),
-        ),
-        channel(
-            "ptrace",
-            "listing the system calls of a program",
-            "sysctl kernel.yama.ptrace_scope=1 or less (after 3: a restart); in a container, a \
-             seccomp profile that allows ptrace",
-            tried(ptrace(), "a child was traced"),
-        ),
-    ]
-}
-
-/// What brings a cgroup.
-const DELEGATED: &str = "root or a delegated cgroup, in version 2 with nobody else in it: systemd-run --scope -p \
-                         Delegate=yes scruple … (as a user: --user --scope)";
 
 /// Returns the name of a file that has what was looked for.
 fn file<T>(name: &str, found: Option<T>) -> Result<String, String> {

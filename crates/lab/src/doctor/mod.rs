@@ -9,7 +9,7 @@ use crate::cli::DoctorArgs;
 use crate::exit::Exit;
 use crate::{environment, ui};
 use anstyle::{AnsiColor, Style};
-use channels::Channel;
+use channels::{Channel, Text};
 use disturbances::Disturbance;
 use model::{Environment, Unit};
 use prediction::{Kind, Prediction};
@@ -103,7 +103,7 @@ fn hanging(out: &mut String, first: &str, indent: usize, text: &str, style: Styl
 }
 
 fn channel_lines(channel: &Channel, out: &mut String) {
-    let Channel { name, serves, remedy, found } = channel;
+    let Channel { name, text: Text { serves, remedy }, found } = channel;
     match found {
         Ok(found) => {
             let _ = writeln!(out, "  {GOOD}✓ {name:<22}{GOOD:#} {found}");

@@ -7,7 +7,7 @@ use crate::conduct;
 use crate::progress::{Left, Progress};
 use crate::scratch::Scratch;
 use crate::{catalog, session};
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use model::{Design, Environment, FindingResult, Profile, Record, Summary};
 use runner::{Event, Halt, Runner, Settings, Work};
 use serde::Serialize;
@@ -85,9 +85,7 @@ pub(super) fn predict(environment: &Environment) -> anyhow::Result<Prediction> {
     let mut progress = Progress::new(Some(LOOK));
     let records = blocks(&mut runner, &design, &mut progress)?;
     let elapsed = progress.elapsed();
-    if sys::interrupt::requested().is_some() {
-        bail!("it was interrupted");
-    }
+    ensure!(sys::interrupt::requested().is_none(), "it was interrupted");
     let summary = analysis::summarise(&analysis::Input {
         scruple: session::VERSION,
         session: "",

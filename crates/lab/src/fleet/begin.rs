@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::plan::Plan;
 use crate::{conduct, session, ui};
 use ::fleet::{Folder, NODES_MAX, expand, names};
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use model::{FLEET_FORMAT, Fleet, FleetEngine, FleetNode, FleetPlan, FleetRequest};
 use std::path::{Path, PathBuf};
 
@@ -141,13 +141,12 @@ fn nodes(args: &FleetRunArgs, request: &FleetRequest) -> anyhow::Result<Vec<Stri
     }
     let wanted = args.nodes.unwrap_or(1) as usize;
     let mut usable = ::fleet::usable(request)?;
-    if usable.len() < wanted {
-        bail!(
-            "--nodes {wanted}: {} could be used now ({}); --nodelist names nodes to wait for",
-            usable.len(),
-            if usable.is_empty() { "none".into() } else { usable.join(", ") }
-        );
-    }
+    ensure!(
+        usable.len() >= wanted,
+        "--nodes {wanted}: {} could be used now ({}); --nodelist names nodes to wait for",
+        usable.len(),
+        if usable.is_empty() { "none".into() } else { usable.join(", ") }
+    );
     usable.truncate(wanted);
     usable.sort();
     Ok(usable)
@@ -156,13 +155,9 @@ fn nodes(args: &FleetRunArgs, request: &FleetRequest) -> anyhow::Result<Vec<Stri
 fn hosts(asked: &[String]) -> anyhow::Result<Vec<String>> {
     for (at, host) in asked.iter().enumerate() {
         names::host("--hosts", host)?;
-        if asked[..at].contains(host) {
-            bail!("--hosts: {host} stands there twice");
-        }
+        ensure!(!asked[..at].contains(host), "--hosts: {host} stands there twice");
     }
-    if asked.len() > NODES_MAX {
-        bail!("--hosts: a fleet has at most {NODES_MAX} hosts");
-    }
+    ensure!(asked.len() <= NODES_MAX, "--hosts: a fleet has at most {NODES_MAX} hosts");
     Ok(asked.to_vec())
 }
 
@@ -179,12 +174,11 @@ fn text(what: &str, path: &Path) -> anyhow::Result<String> {
 pub(super) fn must_be_reached_here(folder: &Folder) -> anyhow::Result<()> {
     let (here, there) = (folder.path(), &folder.fleet.folder);
     let same = |path: &Path| std::fs::canonicalize(path).ok();
-    if same(here).is_none() || same(here) != same(Path::new(there)) {
-        bail!(
-            "{}: the nodes know this fleet as {there}; submit for it where that path leads here",
-            here.display()
-        );
-    }
+    ensure!(
+        same(here).is_some() && same(here) == same(Path::new(there)),
+        "{}: the nodes know this fleet as {there}; submit for it where that path leads here",
+        here.display()
+    );
     Ok(())
 }
 

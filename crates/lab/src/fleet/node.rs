@@ -6,7 +6,7 @@ use crate::conduct::{self, Ending};
 use crate::exit::Exit;
 use crate::{session, ui};
 use ::fleet::{Folder, Published, names};
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use model::{FLEET_FORMAT, Fleet, NodeFacts};
 use std::fs::TryLockError;
 
@@ -43,19 +43,20 @@ pub(crate) fn node(args: &FleetNodeArgs) -> anyhow::Result<Exit> {
     }
     let plan = session_plan(&folder.fleet.plan, Some(workplace.clone()))?;
     let mut session = conduct::begin(plan)?;
-    if session.measure()? == Ending::Interrupted {
-        bail!("interrupted; what was measured stays in {}", workplace.display());
-    }
+    ensure!(
+        session.measure()? != Ending::Interrupted,
+        "interrupted; what was measured stays in {}",
+        workplace.display()
+    );
     session.conclude()?;
     // Nothing may write into the folder when it gets its place.
     drop(session);
     let later = |it: &Published| it.job == own.job && it.restart > own.restart;
-    if folder.partial()?.iter().chain(&folder.published()?).any(later) {
-        bail!(
-            "job {job} was restarted meanwhile: this attempt is an orphan, and its session stays in {}",
-            workplace.display()
-        );
-    }
+    ensure!(
+        !folder.partial()?.iter().chain(&folder.published()?).any(later),
+        "job {job} was restarted meanwhile: this attempt is an orphan, and its session stays in {}",
+        workplace.display()
+    );
     folder.publish(&own, &facts)?;
     ui::note(&format!("{} is complete", own.name));
     Ok(Exit::Done)
@@ -84,9 +85,11 @@ fn identity(args: &FleetNodeArgs, fleet: &Fleet) -> anyhow::Result<Published> {
             .with_context(|| format!("{RESTART_VARIABLE} {restart:?} is no number"))?;
         (node, job, restart)
     };
-    if !fleet.nodes.iter().any(|known| known.name == node) {
-        bail!("{node:?} is no node of fleet {}", fleet.fleet);
-    }
+    ensure!(
+        fleet.nodes.iter().any(|known| known.name == node),
+        "{node:?} is no node of fleet {}",
+        fleet.fleet
+    );
     Ok(Published::new(&node, &job, restart))
 }
 

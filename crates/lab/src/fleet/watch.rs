@@ -149,10 +149,7 @@ impl Watch<'_> {
 
     /// Warns without disturbing the live line.
     fn say(&self, text: &str) {
-        match &self.line.bar {
-            Some(bar) => bar.suspend(|| ui::warn(text)),
-            None => ui::warn(text),
-        }
+        if let Some(bar) = &self.line.bar { bar.suspend(|| ui::warn(text)) } else { ui::warn(text) }
     }
 
     /// Writes down what the engine says, where it is news.

@@ -6,7 +6,7 @@ use crate::cli::load::LoadArgs;
 use crate::exit::Exit;
 use crate::{session, ui};
 use analysis::{KneeInput, KneeStep};
-use anyhow::bail;
+use anyhow::{Result, bail};
 use model::{KneeEnd, KneeRules, KneeTrial, LoadPlan, LoadResult};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ const REQUESTS_LEAST: f64 = 200.0;
 /// A trial of a low rate is at most this many times as long as the others.
 const LONGER_MAX: u64 = 5;
 
-pub(super) fn find(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Exit> {
+pub(super) fn find(args: &LoadArgs, asked: &Asked) -> Result<Exit> {
     let rules = KneeRules {
         from_per_s: args.from,
         most_per_s: args.rate,
@@ -72,7 +72,7 @@ struct Search<'a> {
 impl Search<'_> {
     /// Conducts trials until the answer is known or none can be. Returns how it ended, the trials and their
     /// doubts.
-    fn conduct(mut self) -> anyhow::Result<(KneeEnd, Vec<KneeTrial>, Vec<String>)> {
+    fn conduct(mut self) -> Result<(KneeEnd, Vec<KneeTrial>, Vec<String>)> {
         let end = loop {
             let (per_s, block) = match analysis::knee_next(&self.rules, &self.trials) {
                 KneeStep::Try { per_s, block } => (per_s, block),
@@ -95,12 +95,7 @@ impl Search<'_> {
         Ok((end, self.trials, doubts))
     }
 
-    fn trial(
-        &mut self,
-        per_s: f64,
-        block: u32,
-        length_ms: u64,
-    ) -> anyhow::Result<Option<LoadResult>> {
+    fn trial(&mut self, per_s: f64, block: u32, length_ms: u64) -> Result<Option<LoadResult>> {
         let seed = self.asked.seed.wrapping_add(self.trials.len() as u64);
         let plan = LoadPlan {
             arrivals: at_rate(self.args.open, per_s, seed),

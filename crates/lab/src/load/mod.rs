@@ -10,7 +10,7 @@ use crate::cli::load::LoadArgs;
 use crate::destination::place;
 use crate::exit::Exit;
 use crate::{input, session, ui};
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use live::{Watch, interrupted, silence};
 use plan::Asked;
 use std::path::PathBuf;
@@ -20,11 +20,10 @@ use web::load::Outcome;
 pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Exit> {
     let shown = |file: &Option<PathBuf>| file.as_deref().is_some_and(input::is_standard);
     let to_stdout = [shown(&args.html), shown(&args.hdr_log), args.json];
-    if to_stdout.iter().filter(|it| **it).count() > 1 {
-        bail!(
-            "--json, --html - and --hdr-log - each want standard output: give two of them a file"
-        );
-    }
+    ensure!(
+        to_stdout.iter().filter(|it| **it).count() <= 1,
+        "--json, --html - and --hdr-log - each want standard output: give two of them a file"
+    );
     let asked = plan::plan(args)?;
     sys::interrupt::install()?;
     if args.find_knee {
@@ -52,10 +51,7 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Exit> {
         ui::note("interrupted: this is what was measured until then");
         return Ok(Exit::Incomplete);
     }
-    match silence(result) {
-        Some(why) => bail!("{why}"),
-        None => Ok(Exit::Done),
-    }
+    if let Some(why) = silence(result) { bail!("{why}") } else { Ok(Exit::Done) }
 }
 
 fn measure(asked: &Asked) -> anyhow::Result<Outcome> {

@@ -2,7 +2,7 @@
 
 use crate::cli::load::{LoadArgs, Open};
 use crate::{input, ui};
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use model::{Arrivals, LoadPlan};
 use web::load::Target;
 
@@ -83,12 +83,11 @@ pub(super) fn plan(args: &LoadArgs) -> anyhow::Result<Asked> {
 fn check_remote(args: &LoadArgs, host: &str) -> anyhow::Result<()> {
     let limit = if args.find_knee { args.time_budget } else { args.duration };
     let flag = if args.find_knee { "--time-budget" } else { "--duration" };
-    if !args.allow_remote {
-        bail!(
-            "{host} is not this machine, and a load can bring a server down: if it is yours, say \
+    ensure!(
+        args.allow_remote,
+        "{host} is not this machine, and a load can bring a server down: if it is yours, say \
              --allow-remote with --rate and {flag}"
-        );
-    }
+    );
     if args.rate.is_none() || limit.is_none() {
         bail!("{host} is not this machine: --allow-remote needs --rate and {flag}");
     }

@@ -10,7 +10,7 @@ use crate::conduct::{self, Session};
 use crate::exit::Exit;
 use crate::plan::{self, Purpose};
 use crate::{inquiry, ui};
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use model::ProgramFile;
 use program::{PROGRAMS_MAX, Program, look};
 use std::path::{Path, PathBuf};
@@ -94,14 +94,14 @@ fn asked(args: &RunArgs) -> anyhow::Result<Vec<Program>> {
     if args.rebuild {
         return rebuild::all(instructions_max);
     }
-    if args.elf.len() > PROGRAMS_MAX {
-        bail!("--elf names {} files; a session takes {PROGRAMS_MAX} at most", args.elf.len());
-    }
+    ensure!(
+        args.elf.len() <= PROGRAMS_MAX,
+        "--elf names {} files; a session takes {PROGRAMS_MAX} at most",
+        args.elf.len()
+    );
     let paths = args.elf.iter().map(|path| absolute(path)).collect::<anyhow::Result<Vec<_>>>()?;
     for (at, path) in paths.iter().enumerate() {
-        if paths[..at].contains(path) {
-            bail!("--elf {}: it is named twice", args.elf[at].display());
-        }
+        ensure!(!paths[..at].contains(path), "--elf {}: it is named twice", args.elf[at].display());
     }
     let names = names::of(&paths);
     let read = paths.iter().zip(names).map(|(path, name)| {

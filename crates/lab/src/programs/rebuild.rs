@@ -4,7 +4,7 @@
 use super::program::{PROGRAMS_MAX, Program, interrupted, look};
 use crate::scratch::Scratch;
 use crate::ui;
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow, bail, ensure};
 use isa::Program as Machine;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -88,9 +88,7 @@ pub(super) fn all(instructions_max: u64) -> anyhow::Result<Vec<Program>> {
             Err(error) => ui::warn(&format!("{} is left out: {error:#}", compiler.name)),
         }
     }
-    if programs.is_empty() {
-        bail!("--rebuild: no compiler that was found builds for rv32im");
-    }
+    ensure!(!programs.is_empty(), "--rebuild: no compiler that was found builds for rv32im");
     if programs.len() > PROGRAMS_MAX {
         ui::warn(&format!("of {} programs the first {PROGRAMS_MAX} are taken", programs.len()));
         programs.truncate(PROGRAMS_MAX);

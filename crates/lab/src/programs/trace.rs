@@ -1,6 +1,7 @@
 //! What a program does, step by step, in a file of the session.
 
 use crate::conduct::Session;
+use anyhow::Result;
 use isa::trace;
 use model::ProgramFile;
 use std::io::{BufWriter, Write};
@@ -10,7 +11,7 @@ use store::Beside;
 pub(super) const STEPS_MAX: u64 = 200_000;
 
 /// Writes the trace of a program.
-pub(super) fn write(session: &Session, file: &ProgramFile, content: &[u8]) -> anyhow::Result<()> {
+pub(super) fn write(session: &Session, file: &ProgramFile, content: &[u8]) -> Result<()> {
     let (out, path) =
         session.writer.create_beside(Beside::Traces, &format!("{}.txt", file.level))?;
     let mut out = BufWriter::new(out);
@@ -25,11 +26,7 @@ pub(super) fn write(session: &Session, file: &ProgramFile, content: &[u8]) -> an
 }
 
 /// Returns the trace: what the outer result says is of the program, what the inner one says of writing.
-fn text(
-    out: &mut impl Write,
-    file: &ProgramFile,
-    content: &[u8],
-) -> anyhow::Result<std::io::Result<()>> {
+fn text(out: &mut impl Write, file: &ProgramFile, content: &[u8]) -> Result<std::io::Result<()>> {
     let program = experiments::load(content).map_err(anyhow::Error::msg)?;
     let mut machine = experiments::start(&program).map_err(anyhow::Error::msg)?;
     let most = STEPS_MAX.min(file.instructions_max);

@@ -3,6 +3,7 @@
 use super::sql;
 use crate::plan::Purpose;
 use crate::scratch::Scratch;
+use anyhow::Result;
 use export::{FACTOR, Kind, Rows};
 use model::{Manifest, Moment};
 use serde_json::{Value, json};
@@ -68,7 +69,7 @@ const TABLES: [(&str, &str, &[Column]); 2] = [
 const CELL_CHARACTERS_MAX: usize = 10_000;
 
 /// Returns the cells of a session, in the order of [`SESSIONS`].
-fn cells(called: &str, folder: &Path, manifest: &Manifest) -> anyhow::Result<Vec<String>> {
+fn cells(called: &str, folder: &Path, manifest: &Manifest) -> Result<Vec<String>> {
     let mut facts = serde_json::to_value(&manifest.environment)?;
     facts["session"] = json!(called);
     facts["folder"] = json!(folder.display().to_string());
@@ -92,16 +93,7 @@ fn moment(unix_ms: u64) -> String {
     if it.year > 9999 {
         return String::new();
     }
-    format!(
-        "{:04}-{:02}-{:02} {:02}:{:02}:{:02}.{:03}",
-        it.year,
-        it.month,
-        it.day,
-        it.hour,
-        it.minute,
-        it.second,
-        unix_ms % 1000
-    )
+    format!("{it}.{:03}", unix_ms % 1000).replace('T', " ")
 }
 
 /// The rows of the two small tables, as they grow.
@@ -113,12 +105,7 @@ pub(super) struct Small {
 
 impl Small {
     /// Adds the rows of a session, which is `called` so in all tables, and whose folder was named or found.
-    pub(super) fn push(
-        &mut self,
-        called: &str,
-        folder: &Path,
-        manifest: &Manifest,
-    ) -> anyhow::Result<()> {
+    pub(super) fn push(&mut self, called: &str, folder: &Path, manifest: &Manifest) -> Result<()> {
         push_row(&mut self.sessions, cells(called, folder, manifest)?);
         for (setting, value) in &manifest.environment.settings {
             push_row(&mut self.settings, [called, setting, value].map(String::from));
@@ -127,7 +114,7 @@ impl Small {
     }
 
     /// Writes both, and says how they are read.
-    pub(super) fn write(&self, scratch: &Scratch) -> anyhow::Result<String> {
+    pub(super) fn write(&self, scratch: &Scratch) -> Result<String> {
         let mut script = String::new();
         for ((name, _, columns), rows) in TABLES.iter().zip([&self.sessions, &self.settings]) {
             let path = scratch.path().join(format!("{name}.csv"));

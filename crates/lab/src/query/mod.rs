@@ -13,7 +13,7 @@ use crate::destination::{self, Destination};
 use crate::exit::Exit;
 use crate::scratch::Scratch;
 use crate::{input, lookup, sides, ui};
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use engine::{Answer, Engine};
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
@@ -87,12 +87,11 @@ fn words(args: &QueryArgs) -> anyhow::Result<(&[OsString], String)> {
         (None, None) => bail!("name a session or a folder of sessions, and ask a question in SQL"),
     };
     let path = Path::new(question);
-    if args.file.is_none() && path.is_dir() {
-        bail!(
-            "{} is a folder; the question comes last: SQL, or - for standard input (or --file FILE)",
-            path.display()
-        );
-    }
+    ensure!(
+        args.file.is_some() || !path.is_dir(),
+        "{} is a folder; the question comes last: SQL, or - for standard input (or --file FILE)",
+        path.display()
+    );
     let (from, text) = if args.file.is_some() || input::is_standard(path) {
         (input::name(path), input::text(path, QUESTION_BYTES_MAX)?)
     } else {
@@ -102,9 +101,7 @@ fn words(args: &QueryArgs) -> anyhow::Result<(&[OsString], String)> {
     if text.trim().is_empty() {
         bail!("{from} is empty: ask something in SQL, such as \"FROM sessions\"");
     }
-    if text.contains('\0') {
-        bail!("{from} is no SQL: there is a NUL in it");
-    }
+    ensure!(!text.contains('\0'), "{from} is no SQL: there is a NUL in it");
     Ok((folders, text))
 }
 
@@ -120,21 +117,23 @@ fn sessions(folders: &[OsString]) -> anyhow::Result<Vec<PathBuf>> {
             }
         }
     }
-    if found.len() > SESSIONS_MAX {
-        bail!("these are {} sessions: a question has at most {SESSIONS_MAX}", found.len());
-    }
+    ensure!(
+        found.len() <= SESSIONS_MAX,
+        "these are {} sessions: a question has at most {SESSIONS_MAX}",
+        found.len()
+    );
     Ok(found)
 }
 
 /// Returns a folder that is gone afterwards: where the tables are kept, if they are, so that a table gets
 /// its place there at once.
 fn scratch(keep: Option<&Path>) -> anyhow::Result<Scratch> {
-    let Some(keep) = keep else {
-        return Scratch::create("query");
-    };
-    if destination::is_session(keep) {
-        bail!("--keep {}: that is a session's folder; name another", keep.display());
-    }
+    let Some(keep) = keep else { return Scratch::create("query") };
+    ensure!(
+        !destination::is_session(keep),
+        "--keep {}: that is a session's folder; name another",
+        keep.display()
+    );
     std::fs::create_dir_all(keep)
         .and_then(|()| Scratch::within(keep, ".scruple-query"))
         .with_context(|| format!("--keep {}: cannot write there", keep.display()))

@@ -13,7 +13,7 @@ use crate::progress::Count;
 use crate::scratch::Scratch;
 use crate::session::{self, VERSION};
 use crate::ui;
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use export::{Choice, Kind, Rows, Session};
 use model::Manifest;
 use std::collections::{HashMap, HashSet};
@@ -201,9 +201,7 @@ impl Making<'_> {
         let counts = said.lines().filter_map(|line| line.parse::<u64>().ok()).collect::<Vec<_>>();
         for (index, waiting) in self.waiting.iter().enumerate() {
             let (read, rows) = (counts.get(index).copied().unwrap_or(0), waiting.rows);
-            if read != rows {
-                bail!("{}: DuckDB read {read} rows of {rows}", waiting.dir.display());
-            }
+            ensure!(read == rows, "{}: DuckDB read {read} rows of {rows}", waiting.dir.display());
         }
         for waiting in std::mem::take(&mut self.waiting) {
             std::fs::remove_file(&waiting.csv)?;

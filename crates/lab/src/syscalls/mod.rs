@@ -64,7 +64,7 @@ fn follow(mut tracer: Tracer, args: &SyscallsArgs) -> anyhow::Result<Tally> {
                 if letter.signal == SIGCHLD {
                     continue;
                 }
-                if tally.root_has_ended() {
+                if tally.root_end.is_some() {
                     tally.leave(tracer.tasks().count());
                     tracer.release()?;
                     return Ok(tally);

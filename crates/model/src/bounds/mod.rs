@@ -58,9 +58,7 @@ impl Manifest {
         let (mut treatments, mut quantities) = (0_usize, 0_usize);
         for design in &self.designs {
             design.check().map_err(|error| error.to_string())?;
-            if !ids.insert(&design.id) {
-                return Err(format!("experiment {} stands in it twice", design.id));
-            }
+            crate::ensure!(ids.insert(&design.id), "experiment {} stands in it twice", design.id);
             treatments = treatments.saturating_add(design.treatments_at_most(Profile::Thorough));
             quantities = quantities.saturating_add(design.quantity_count());
         }
@@ -75,9 +73,12 @@ impl Record {
     /// # Errors
     /// A sentence that says what is out of range.
     pub fn check(&self) -> Result<(), String> {
-        if self.block >= BLOCKS_MAX {
-            return Err(format!("block {} is beyond the last, {}", self.block, BLOCKS_MAX - 1));
-        }
+        crate::ensure!(
+            self.block < BLOCKS_MAX,
+            "block {} is beyond the last, {}",
+            self.block,
+            BLOCKS_MAX - 1
+        );
         if self.position as usize >= TREATMENTS_MAX {
             let last = TREATMENTS_MAX - 1;
             return Err(format!("position {} is beyond the last, {last}", self.position));

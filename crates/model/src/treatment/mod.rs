@@ -1,4 +1,5 @@
 use crate::{Cell, Design, Factor, Figure, Profile, ProgramFile, Quantity};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,8 +9,7 @@ use std::sync::Arc;
 // A clone shares the levels: a session has a thousand treatments and a hundred thousand trials. (The
 // line below is also the description in the schema.)
 /// One combination of levels: every factor of the design has one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Treatment(pub Arc<BTreeMap<String, String>>);
 
@@ -103,9 +103,7 @@ impl Design {
     ) {
         let mut partial = vec![self.complete(&Cell::default())];
         for (name, wanted) in vary {
-            let Some(factor) = self.factor(name) else {
-                continue;
-            };
+            let Some(factor) = self.factor(name) else { continue };
             let with = |treatment: &Treatment| -> Vec<Treatment> {
                 let cells = factor.levels_of(profile, wanted);
                 cells.map(|level| treatment.with(&Cell::new([(name, &level.name)]))).collect()

@@ -132,9 +132,7 @@ type Parsed = Result<Vec<Record>, (u64, String)>;
 
 /// What each chunk holds, in order; the first is parsed on this thread.
 fn parse_all(chunks: &[Chunk], plan: &Plan) -> Vec<Parsed> {
-    let Some((first, rest)) = chunks.split_first() else {
-        return Vec::new();
-    };
+    let Some((first, rest)) = chunks.split_first() else { return Vec::new() };
     std::thread::scope(|scope| {
         let others: Vec<_> = rest
             .iter()

@@ -1,6 +1,6 @@
 //! A thread that repeats one load on request, and is idle otherwise.
 
-use kit::Stop;
+use kit::{Result, Stop};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
@@ -64,8 +64,8 @@ impl CoRunner {
     /// No thread, or what `load` says.
     pub(super) fn start<L: Load>(
         cpus: &[u32],
-        load: impl FnOnce() -> Result<(L, String), Stop> + Send + 'static,
-    ) -> Result<Self, Stop> {
+        load: impl FnOnce() -> Result<(L, String)> + Send + 'static,
+    ) -> Result<Self> {
         let shared = Arc::new(Shared::default());
         let (report, ready) = mpsc::channel();
         let (its, cpus) = (Arc::clone(&shared), cpus.to_vec());
@@ -105,7 +105,7 @@ impl CoRunner {
     ///
     /// # Errors
     /// What made it fail.
-    pub(super) fn end(mut self) -> Result<Done, Stop> {
+    pub(super) fn end(mut self) -> Result<Done> {
         self.join();
         let failed = self.shared.failed.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(why) = failed {
@@ -136,7 +136,7 @@ impl Drop for CoRunner {
     }
 }
 
-fn pinned(cpus: &[u32]) -> Result<(), Stop> {
+fn pinned(cpus: &[u32]) -> Result<()> {
     // Sleeps are to be as long as asked for, whatever the trial inherited.
     sys::process::set_timer_slack(1)?;
     if cpus.is_empty() {

@@ -7,7 +7,7 @@
 
 use super::Place;
 use super::corunner::{CoRunner, Load};
-use kit::Stop;
+use kit::{Result, Stop};
 use sys::clock::{now_ns, sleep_ns, thread_cpu_ns};
 
 /// From one burst to the next, in nanoseconds.
@@ -27,7 +27,7 @@ struct Bursts {
 }
 
 /// Starts one co-runner for each CPU of the program, which takes `percent` of it.
-pub(super) fn co_runners(place: &Place, percent: u32) -> Result<Vec<CoRunner>, Stop> {
+pub(super) fn co_runners(place: &Place, percent: u32) -> Result<Vec<CoRunner>> {
     let share_ns = PERIOD_NS * u64::from(percent) / 100;
     let one = |cpu: &u32| {
         CoRunner::start(&[*cpu], move || {
@@ -42,7 +42,7 @@ pub(super) fn co_runners(place: &Place, percent: u32) -> Result<Vec<CoRunner>, S
 }
 
 /// The reference that is limited by CPU time alone.
-pub(super) fn compute() -> Result<impl FnMut() -> Result<u64, Stop>, Stop> {
+pub(super) fn compute() -> Result<impl FnMut() -> Result<u64>, Stop> {
     let mut state = 1;
     Ok(move || {
         state = sys::black_box(arithmetic(state, STEPS));

@@ -8,7 +8,7 @@
 use super::Place;
 use super::corunner::{CoRunner, Load};
 use super::cpu::arithmetic;
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 use sys::clock::now_ns;
 
 /// The buffer that is streamed through, in sizes of the last cache, with bounds in bytes.
@@ -36,7 +36,7 @@ fn last_cache_bytes(cpu: u32) -> u64 {
 ///
 /// # Errors
 /// Unsupported: there is none.
-pub(super) fn shared_cache(place: &Place) -> Result<u64, Stop> {
+pub(super) fn shared_cache(place: &Place) -> Result<u64> {
     let cpu = place.reference()?;
     if place.beside.is_empty() {
         return Err(Stop::unsupported(ONE_CPU));
@@ -114,7 +114,7 @@ fn beside<W: FnMut() -> u64 + 'static>(
     (percent, bytes): (u32, u64),
     does: &'static str,
     work: fn(u64) -> W,
-) -> Result<Vec<CoRunner>, Stop> {
+) -> Result<Vec<CoRunner>> {
     let one = |cpu: &u32| {
         CoRunner::start(&[*cpu], move || {
             let how = format!("{does} {} MB, {percent} % of the time", bytes >> 20);
@@ -125,11 +125,7 @@ fn beside<W: FnMut() -> u64 + 'static>(
 }
 
 /// Starts co-runners that stream for `percent` of their time; at 0 they touch none of their memory.
-pub(super) fn streamers(
-    trial: &Trial<'_>,
-    place: &Place,
-    percent: u32,
-) -> Result<Vec<CoRunner>, Stop> {
+pub(super) fn streamers(trial: &Trial<'_>, place: &Place, percent: u32) -> Result<Vec<CoRunner>> {
     let bytes = stream_bytes(place.reference()?);
     if place.beside.is_empty() {
         return Err(Stop::unsupported(ONE_CPU));
@@ -146,7 +142,7 @@ fn streaming(bytes: u64) -> impl FnMut() -> u64 {
 }
 
 /// The reference that is limited by memory bandwidth.
-pub(super) fn stream() -> Result<impl FnMut() -> Result<u64, Stop>, Stop> {
+pub(super) fn stream() -> Result<impl FnMut() -> Result<u64>, Stop> {
     let mut chunk = streaming(stream_bytes(sys::affinity::current_cpu()));
     Ok(move || Ok(chunk()))
 }
@@ -189,7 +185,7 @@ pub(super) fn walkers(
     place: &Place,
     percent: u32,
     bytes: u64,
-) -> Result<Vec<CoRunner>, Stop> {
+) -> Result<Vec<CoRunner>> {
     trial.need_memory(2 * bytes * (place.beside.len() as u64 + 1))?;
     let each = bytes / place.beside.len().max(1) as u64;
     beside(place, (percent, each), "walks through", walking)
@@ -202,7 +198,7 @@ fn walking(bytes: u64) -> impl FnMut() -> u64 {
 }
 
 /// Makes the reference that is limited by the cache: a walk through `bytes`.
-pub(super) fn walk(bytes: u64) -> Result<impl FnMut() -> Result<u64, Stop>, Stop> {
+pub(super) fn walk(bytes: u64) -> Result<impl FnMut() -> Result<u64>, Stop> {
     let mut steps = walking(bytes);
     Ok(move || Ok(steps()))
 }

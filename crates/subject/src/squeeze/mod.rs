@@ -17,7 +17,7 @@ mod storage;
 mod timer;
 
 use corunner::{CoRunner, Done};
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 use model::squeezed as responses;
 use model::{NOTHING, Resource, Squeeze, Subject};
 
@@ -56,7 +56,7 @@ impl Place {
     }
 
     /// The CPU of the reference program.
-    fn reference(&self) -> Result<u32, Stop> {
+    fn reference(&self) -> Result<u32> {
         self.program.last().copied().ok_or_else(|| Stop::failed("the plan gives no CPU"))
     }
 }
@@ -70,10 +70,8 @@ pub(crate) fn prepare(
     trial: &mut Trial<'_>,
     subject: &Subject,
     program_cpus: &[u32],
-) -> Result<Option<Squeezed>, Stop> {
-    let Some(factor) = &subject.squeeze else {
-        return Ok(None);
-    };
+) -> Result<Option<Squeezed>> {
+    let Some(factor) = &subject.squeeze else { return Ok(None) };
     let level = trial.level(factor)?.to_string();
     let squeeze = Squeeze::of_level(&level).ok_or_else(|| {
         Stop::failed(format!("{level} is no squeeze: {NOTHING}, or a resource as in cpu-25"))
@@ -103,7 +101,7 @@ impl Squeezed {
         place: &Place,
         resource: Resource,
         percent: u32,
-    ) -> Result<(), Stop> {
+    ) -> Result<()> {
         let taken = match resource {
             Resource::Cpu => {
                 self.co_runners = cpu::co_runners(place, percent)?;
@@ -159,7 +157,7 @@ impl Squeezed {
     ///
     /// # Errors
     /// A co-runner that failed: then nobody knows what was taken.
-    pub(crate) fn end(&mut self, trial: &mut Trial<'_>) -> Result<(), Stop> {
+    pub(crate) fn end(&mut self, trial: &mut Trial<'_>) -> Result<()> {
         let elapsed_ns = sys::clock::now_ns().saturating_sub(self.began_ns).max(1);
         let mut all = Done::default();
         for co_runner in self.co_runners.drain(..) {

@@ -4,7 +4,7 @@
 use super::Place;
 use super::corunner::{CoRunner, Load};
 use super::cpu::arithmetic;
-use kit::Stop;
+use kit::{Result, Stop};
 use std::sync::mpsc;
 
 /// Threads for each CPU, at the full strength.
@@ -27,7 +27,7 @@ impl Load for Waker {
 }
 
 /// Starts `percent` of [`THREADS`] on each of the program's CPUs.
-pub(super) fn wakers(place: &Place, percent: u32) -> Result<Vec<CoRunner>, Stop> {
+pub(super) fn wakers(place: &Place, percent: u32) -> Result<Vec<CoRunner>> {
     let each = (THREADS * percent / 100).max(1);
     let start = |cpu: &u32| {
         CoRunner::start(&[*cpu], move || Ok((Waker, format!("{each} wake up on each CPU"))))
@@ -37,7 +37,7 @@ pub(super) fn wakers(place: &Place, percent: u32) -> Result<Vec<CoRunner>, Stop>
 }
 
 /// The reference that is limited by prompt wake-ups: two threads of one CPU that wake each other in turn.
-pub(super) fn hand_over() -> Result<impl FnMut() -> Result<u64, Stop>, Stop> {
+pub(super) fn hand_over() -> Result<impl FnMut() -> Result<u64>, Stop> {
     let (to, from_us) = mpsc::sync_channel::<()>(0);
     let (to_us, from) = mpsc::sync_channel::<()>(0);
     // It ends when the other end of its channel does.

@@ -2,7 +2,7 @@
 
 use super::Place;
 use super::corunner::CoRunner;
-use kit::Stop;
+use kit::{Result, Stop};
 use std::time::Duration;
 use sys::clock::now_ns;
 
@@ -23,10 +23,10 @@ const SETTLE: Duration = Duration::from_millis(1);
 pub(super) fn lost<W>(
     co_runners: &[CoRunner],
     place: &Place,
-    make: impl FnOnce() -> Result<W, Stop> + Send,
-) -> Result<f64, Stop>
+    make: impl FnOnce() -> Result<W> + Send,
+) -> Result<f64>
 where
-    W: FnMut() -> Result<u64, Stop>,
+    W: FnMut() -> Result<u64>,
 {
     between(place, make, |squeezed| {
         let tell = if squeezed { CoRunner::go } else { CoRunner::idle };
@@ -38,11 +38,11 @@ where
 /// The same, for what `squeeze` turns on and off.
 pub(super) fn between<W>(
     place: &Place,
-    make: impl FnOnce() -> Result<W, Stop> + Send,
-    squeeze: impl Fn(bool) -> Result<(), Stop> + Sync,
-) -> Result<f64, Stop>
+    make: impl FnOnce() -> Result<W> + Send,
+    squeeze: impl Fn(bool) -> Result<()> + Sync,
+) -> Result<f64>
 where
-    W: FnMut() -> Result<u64, Stop>,
+    W: FnMut() -> Result<u64>,
 {
     let cpu = place.reference()?;
     let measured = std::thread::scope(|scope| {
@@ -60,12 +60,9 @@ where
 }
 
 /// The reference's units per second alone and squeezed.
-fn in_turns<W>(
-    work: &mut W,
-    squeeze: &impl Fn(bool) -> Result<(), Stop>,
-) -> Result<(f64, f64), Stop>
+fn in_turns<W>(work: &mut W, squeeze: &impl Fn(bool) -> Result<()>) -> Result<(f64, f64)>
 where
-    W: FnMut() -> Result<u64, Stop>,
+    W: FnMut() -> Result<u64>,
 {
     // What is done for the first time is slow for other reasons.
     turn(work)?;
@@ -81,9 +78,9 @@ where
     Ok((units[0] / time_ns[0], units[1] / time_ns[1]))
 }
 
-fn turn<W>(work: &mut W) -> Result<(u64, u64), Stop>
+fn turn<W>(work: &mut W) -> Result<(u64, u64)>
 where
-    W: FnMut() -> Result<u64, Stop>,
+    W: FnMut() -> Result<u64>,
 {
     let (began_ns, mut units) = (now_ns(), 0);
     loop {

@@ -3,7 +3,7 @@
 
 use super::Place;
 use super::corunner::{CoRunner, Load};
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -27,7 +27,7 @@ struct Writer {
 }
 
 impl Writer {
-    fn open(name: &str, bytes: usize, percent: u32) -> Result<Self, Stop> {
+    fn open(name: &str, bytes: usize, percent: u32) -> Result<Self> {
         let file = sys::files::open(Path::new(name), sys::files::Sync::None)?;
         let mut writer = Writer { file, bytes: vec![7; bytes], at: 0, percent };
         for _ in 0..REQUESTS {
@@ -37,14 +37,14 @@ impl Writer {
         Ok(writer)
     }
 
-    fn write(&mut self) -> Result<(), Stop> {
+    fn write(&mut self) -> Result<()> {
         let offset = self.at % REQUESTS * self.bytes.len() as u64;
         self.at += 1;
         self.bytes[0] = self.at as u8;
         Ok(self.file.write_all_at(&self.bytes, offset)?)
     }
 
-    fn sync(&self) -> Result<(), Stop> {
+    fn sync(&self) -> Result<()> {
         Ok(sys::files::sync_data(&self.file)?)
     }
 }
@@ -68,18 +68,13 @@ impl Load for Writer {
 ///
 /// # Errors
 /// Unsupported: the trial's folder is in memory.
-pub(super) fn writers(
-    trial: &Trial<'_>,
-    place: &Place,
-    percent: u32,
-) -> Result<Vec<CoRunner>, Stop> {
+pub(super) fn writers(trial: &Trial<'_>, place: &Place, percent: u32) -> Result<Vec<CoRunner>> {
     let filesystem = sys::files::filesystem(Path::new("."))?;
-    if IN_MEMORY.contains(&filesystem.as_str()) {
-        return Err(Stop::unsupported(format!(
-            "the session's folder is on {filesystem}, which has no storage behind it: put it on a \
+    kit::require!(
+        !IN_MEMORY.contains(&filesystem.as_str()),
+        "the session's folder is on {filesystem}, which has no storage behind it: put it on a \
              disk (--output)"
-        )));
-    }
+    );
     trial.need_disk(REQUESTS * (CO_RUNNER_BYTES + REFERENCE_BYTES) as u64)?;
     let how = format!(
         "writes {} KiB and waits for {filesystem}, {percent} % of the time",
@@ -92,7 +87,7 @@ pub(super) fn writers(
 }
 
 /// The reference that is limited by storage: small requests, one after the other.
-pub(super) fn requests() -> Result<impl FnMut() -> Result<u64, Stop>, Stop> {
+pub(super) fn requests() -> Result<impl FnMut() -> Result<u64>, Stop> {
     let mut writer = Writer::open("reference", REFERENCE_BYTES, 100)?;
     Ok(move || {
         writer.write()?;

@@ -1,7 +1,7 @@
 //! Punctual timers are taken by their slack: the kernel may end each sleep of the program later.
 
 use super::{Place, reference};
-use kit::Stop;
+use kit::Result;
 
 /// How long the reference sleeps at a time, in nanoseconds.
 const SLEEP_NS: u64 = 1_000_000;
@@ -14,7 +14,7 @@ pub(super) fn slack_ns(percent: u32) -> u64 {
 }
 
 /// The part of its rate that a program of short sleeps loses by the slack.
-pub(super) fn lost(place: &Place, slack_ns: u64) -> Result<f64, Stop> {
+pub(super) fn lost(place: &Place, slack_ns: u64) -> Result<f64> {
     reference::between(
         place,
         || {

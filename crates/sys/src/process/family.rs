@@ -24,10 +24,7 @@ pub fn descendants(root: Pid, spared: &[Pid]) -> Vec<Pid> {
 /// As [`descendants`], each with what /proc says of it, and zombies among them: a zombie may have
 /// living children for a moment.
 pub fn family(root: Pid, spared: &[Pid]) -> Vec<(Pid, Stat)> {
-    match listed(root, spared) {
-        Some(family) => family,
-        None => scanned(root, spared),
-    }
+    listed(root, spared).unwrap_or_else(|| scanned(root, spared))
 }
 
 /// The children of process `root`, theirs, and so on, at most `most` of them, as far as first threads

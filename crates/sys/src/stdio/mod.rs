@@ -105,10 +105,7 @@ impl Unflushed {
         check(if result == 0 { 0 } else { -1 }, || "setvbuf(_IOFBF)".to_string())?;
         // SAFETY: the text is readable for its length, the stream is open.
         let printed = unsafe { libc::fwrite(text.as_ptr().cast(), 1, text.len(), stream.as_ptr()) };
-        if printed != text.len() {
-            return Err(Error::new("fwrite", last_errno()));
-        }
-        Ok(unflushed)
+        if printed != text.len() { Err(Error::new("fwrite", last_errno())) } else { Ok(unflushed) }
     }
 
     /// How many bytes have reached the file so far, from whichever process.

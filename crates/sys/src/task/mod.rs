@@ -60,9 +60,7 @@ pub fn spawn_thread(
     entry: extern "C" fn(*mut c_void) -> *mut c_void,
     argument: usize,
 ) -> Result<Thread> {
-    let Some(stack_bytes) = stack_bytes else {
-        return create(std::ptr::null(), entry, argument);
-    };
+    let Some(stack_bytes) = stack_bytes else { return create(std::ptr::null(), entry, argument) };
     let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
     // SAFETY: init makes the attributes valid; they are not moved until destroy.
     let errno = unsafe { libc::pthread_attr_init(attributes.as_mut_ptr()) };

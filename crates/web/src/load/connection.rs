@@ -185,10 +185,7 @@ impl Connection {
                 Err(error) => broken = Some(error),
             }
         }
-        let ready = match broken {
-            Some(_) => Ready { readable: true, ending: true },
-            None => ready,
-        };
+        let ready = if broken.is_some() { Ready { readable: true, ending: true } } else { ready };
         let open = matches!(self.phase, Phase::Asking | Phase::Idle);
         let step = if ready.readable && open { self.read(ready, wire) } else { Step::Waiting };
         match (step, broken) {

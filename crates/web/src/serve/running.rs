@@ -84,10 +84,7 @@ impl Running {
                 return NOT_PLACED;
             }
             let server = Server { silence, ..Server::new(plan) };
-            match run(listener, &server) {
-                Ok(()) => 0,
-                Err(_) => NOT_SET_UP,
-            }
+            if run(listener, &server).is_ok() { 0 } else { NOT_SET_UP }
         })?;
         Ok(Running { pid, address, model: plan.model, is_over: false })
     }
@@ -184,10 +181,7 @@ impl Running {
     /// If the system does not let it be awaited.
     pub fn end(mut self, patience: Duration) -> sys::Result<Ended> {
         sys::process::kill(self.pid, sys::signal::SIGTERM)?;
-        match self.ended_within(patience)? {
-            Some(ended) => Ok(ended),
-            None => self.kill(),
-        }
+        if let Some(ended) = self.ended_within(patience)? { Ok(ended) } else { self.kill() }
     }
 
     /// Its children are killed with it: they were forked by its only thread.

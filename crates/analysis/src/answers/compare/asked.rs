@@ -104,9 +104,7 @@ impl AskedExperiment {
             findings: Vec::new(),
             same_levels: true,
         };
-        let Some(design) = design else {
-            return asked;
-        };
+        let Some(design) = design else { return asked };
         asked.responses = design.responses.iter().map(|it| it.name.clone()).collect();
         let firsts: Vec<&Arc<Design>> = sides.iter().filter_map(|side| side.design(id)).collect();
         for finding in &design.findings {

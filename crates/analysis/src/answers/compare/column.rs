@@ -42,10 +42,7 @@ impl Column {
             Evidence::None => return Column::default(),
             Evidence::Blocks { located, scale, computed } => {
                 let arm = Arm::of(located.clone(), *computed);
-                match scale {
-                    Scale::Log => (Some(arm.clone()), arm.exp()),
-                    _ => (None, arm),
-                }
+                if let Scale::Log = scale { (Some(arm.clone()), arm.exp()) } else { (None, arm) }
             }
             Evidence::Events(frequency) => {
                 (None, Arm::given(&frequency.estimate(), frequency.trials))

@@ -102,9 +102,11 @@ fn cell(text: &str) -> Result<Cell, String> {
         let named = named.filter(|(factor, level)| !factor.is_empty() && !level.is_empty());
         let (factor, level) =
             named.ok_or_else(|| format!("{:?} is not FACTOR=LEVEL", short(pair)))?;
-        if cell.0.insert(factor.to_string(), level.to_string()).is_some() {
-            return Err(format!("{} is named twice in the braces", short(factor)));
-        }
+        model::ensure!(
+            cell.0.insert(factor.to_string(), level.to_string()).is_none(),
+            "{} is named twice in the braces",
+            short(factor)
+        );
     }
     Ok(cell)
 }
@@ -125,10 +127,7 @@ fn edge(text: &str, direction: Direction) -> Result<f64, String> {
         return Err(format!("{:?} is no number of per cent up to {PERCENT_MAX}", short(number)));
     };
     let edge = 1.0 + sign * percent / 100.0;
-    if edge <= 0.0 {
-        return Err(format!("nothing can shrink by {percent} % or more"));
-    }
-    Ok(edge)
+    if edge <= 0.0 { Err(format!("nothing can shrink by {percent} % or more")) } else { Ok(edge) }
 }
 
 impl Condition {

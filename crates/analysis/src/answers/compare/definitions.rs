@@ -11,9 +11,7 @@ const NOT_BY_BASE: &str = "the base did not measure it";
 /// Its version says that its numbers may have moved. A definition that differs although the version
 /// does not is no less another measure: then nobody remembered to raise it.
 pub(crate) fn refusal(sides: &[&SideHeads], id: &str) -> Option<String> {
-    let Some(first) = sides.first()?.design(id) else {
-        return Some(NOT_BY_BASE.into());
-    };
+    let Some(first) = sides.first()?.design(id) else { return Some(NOT_BY_BASE.into()) };
     let mut heads = sides.iter().flat_map(|side| side.heads.iter().map(move |it| (side, it)));
     heads.find_map(|(side, head)| {
         let design = head.design(id).filter(|design| !Arc::ptr_eq(first, design))?;

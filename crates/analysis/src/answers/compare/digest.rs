@@ -57,10 +57,7 @@ impl Questions {
 }
 
 /// Returns the treatments with their numbers, and of those that lack one why.
-fn treatments(
-    asked: &AskedExperiment,
-    table: &Table<'_>,
-) -> (Treatments, BTreeMap<Treatment, String>) {
+fn treatments(asked: &AskedExperiment, table: &Table) -> (Treatments, BTreeMap<Treatment, String>) {
     let of = |treatment: &Treatment| {
         let column = |name: &String| {
             let computed = table.design.response(name).is_some_and(|it| it.exact);

@@ -178,9 +178,7 @@ impl Compared<'_> {
 
 /// Returns what each side gives against what the base gives, the first of them.
 fn given(columns: &[&Column], is_multiple: bool) -> Readings {
-    let Some((base, others)) = columns.split_first() else {
-        return Vec::new();
-    };
+    let Some((base, others)) = columns.split_first() else { return Vec::new() };
     let one = |own: &&Column| match (own.is_empty(), base.is_empty()) {
         (true, true) => None,
         (true, false) => Some(Reading::none("this side does not give it".into())),

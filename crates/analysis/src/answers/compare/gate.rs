@@ -40,19 +40,14 @@ fn judge(
     let response = design.and_then(|design| condition.response_of(design));
     let response = response.ok_or_else(|| format!("{id} has no response"))?;
     for (at, SideHeads { name, .. }) in answers.questions.sides.iter().enumerate() {
-        if !answers.sides[at].measured.contains(id) {
-            return Err(format!("{name} did not measure {id}"));
-        }
-        if invalid[at] {
-            return Err(format!(
-                "what {name} measured is another thing than what the base did: see the facts"
-            ));
-        }
+        model::ensure!(answers.sides[at].measured.contains(id), "{name} did not measure {id}");
+        model::ensure!(
+            !invalid[at],
+            "what {name} measured is another thing than what the base did: see the facts"
+        );
     }
     let mut looks = looks(condition, experiment, response);
-    if looks.is_empty() {
-        return Err(format!("no treatment that it names has {response} on both sides"));
-    }
+    model::ensure!(!looks.is_empty(), "no treatment that it names has {response} on both sides");
     decide(condition, &mut looks);
     // How far on the bad side it lies.
     let beyond = |it: &GateLook| match (it.ratio, condition.direction) {
@@ -112,12 +107,8 @@ fn looks(condition: &Condition, experiment: &Compared<'_>, response: &str) -> Ve
 /// Returns what one comparison says by itself, and its p-value against the edge. Beyond the edge it is
 /// only suspected: the p-values of all looks decide.
 fn look(condition: &Condition, reading: &Reading) -> (GateOutcome, Option<f64>) {
-    let Some(contrast) = &reading.contrast else {
-        return (GateOutcome::CannotTell, None);
-    };
-    let Some(ratio) = reading.effect.ratio else {
-        return (from_nothing(condition, reading), None);
-    };
+    let Some(contrast) = &reading.contrast else { return (GateOutcome::CannotTell, None) };
+    let Some(ratio) = reading.effect.ratio else { return (from_nothing(condition, reading), None) };
     if contrast.is_exact() {
         let met = condition.is_met(ratio.point);
         let outcome = if met { GateOutcome::Regression } else { GateOutcome::Fine };

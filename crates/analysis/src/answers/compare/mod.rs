@@ -132,9 +132,7 @@ fn trusted(own: &gathered::Side) -> Option<bool> {
 /// Returns the same computation on each side but the base against the base.
 fn controls(answers: &Answers) -> Readings {
     let others = 1..answers.sides.len();
-    let Some(control) = &answers.questions.control else {
-        return others.map(|_| None).collect();
-    };
+    let Some(control) = &answers.questions.control else { return others.map(|_| None).collect() };
     let one = |side: usize| {
         let (own, base) = (&answers.control[side], &answers.control[0]);
         if !control.comparable[side] || own.is_empty() || base.is_empty() {

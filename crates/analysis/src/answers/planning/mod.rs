@@ -140,10 +140,7 @@ fn check(load: &Load) -> Result<(), BadLoad> {
     if load.workers.is_some_and(|count| !(1..=WORKERS_MAX).contains(&count)) {
         return wrong("the workers must be 1 to 100,000");
     }
-    if !(1..=CPUS_MAX).contains(&load.cpus) {
-        return wrong("the CPUs must be 1 to 4096");
-    }
-    Ok(())
+    if !(1..=CPUS_MAX).contains(&load.cpus) { wrong("the CPUs must be 1 to 4096") } else { Ok(()) }
 }
 
 /// Connections, on one machine or on several.

@@ -13,11 +13,7 @@ type Shares = Vec<(ScaleLoss, f64)>;
 /// Each share is the mean over the trials of the part by n times the elapsed time, so that they sum
 /// to 1 whatever the trials are. What one worker needed is itself known with an error: it is added,
 /// in squares, to the intervals of the two parts that it divides.
-pub(super) fn account(
-    level: &Level<'_>,
-    one: &Level<'_>,
-    cpus: Option<u32>,
-) -> Option<ScaleAccount> {
+pub(super) fn account(level: &Level, one: &Level, cpus: Option<u32>) -> Option<ScaleAccount> {
     let alone = centre(&one.values(ScaleTrial::cpu_each_ns))?;
     let split: Vec<&ScaleTrial> = level.trials.iter().copied().filter(|it| is_split(it)).collect();
     let whole = 2 * split.len() >= level.trials.len();

@@ -33,9 +33,7 @@ pub fn figures(text: &str) -> Result<Vec<ScaleTrial>, String> {
         // Without names, the first two columns are n and throughput.
         let plain = ([Some(0), Some(1), None, None], fields.len());
         trials.push(trial(&fields, *columns.get_or_insert(plain), line, trials.len())?);
-        if trials.len() > TRIALS_MAX {
-            return Err(format!("{line}:1: more than {TRIALS_MAX} trials"));
-        }
+        model::ensure!(trials.len() <= TRIALS_MAX, "{line}:1: more than {TRIALS_MAX} trials");
     }
     if trials.is_empty() {
         return Err(
@@ -58,17 +56,14 @@ fn fields(line: &str) -> Vec<&str> {
 fn head(fields: &[&str], line: usize) -> Result<Columns, String> {
     let names: Vec<String> = fields.iter().map(|field| field.to_ascii_lowercase()).collect();
     let place = |name: &str| names.iter().position(|known| known == name);
-    if place("n").is_none() || place("throughput").is_none() {
-        return Err(format!(
-            "{line}:1: expected the columns n and throughput (and perhaps trial and cpu_s); there \
+    model::ensure!(
+        place("n").is_some() && place("throughput").is_some(),
+        "{line}:1: expected the columns n and throughput (and perhaps trial and cpu_s); there \
              are: {}",
-            fields.join(", ")
-        ));
-    }
+        fields.join(", ")
+    );
     for (at, name) in names.iter().enumerate() {
-        if place(name) != Some(at) {
-            return Err(format!("{line}:{}: two columns are named {name}", at + 1));
-        }
+        model::ensure!(place(name) == Some(at), "{line}:{}: two columns are named {name}", at + 1);
         if !NAMES.contains(&name.as_str()) {
             let (place, names) = (at + 1, NAMES.join(", "));
             return Err(format!(

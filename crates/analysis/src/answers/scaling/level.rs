@@ -44,10 +44,7 @@ pub(super) fn levels(trials: &[ScaleTrial]) -> Vec<Level<'_>> {
 
 /// Returns the mean with its interval; of a single trial, the number alone, which has none.
 pub(crate) fn centre(values: &[f64]) -> Option<Estimate> {
-    match *values {
-        [point] => Some(alone(point, 1)),
-        _ => mean_estimate(values),
-    }
+    if let [point] = *values { Some(alone(point, 1)) } else { mean_estimate(values) }
 }
 
 /// Returns a number without an interval.

@@ -79,9 +79,7 @@ fn counters_agree(described: &Why, resource: Resource) -> Result<bool, String> {
         let found = described.counted.iter().find(|count| count.response == name);
         found.map(|count| count.estimate.point)
     };
-    let Some(cpu) = count(CPU_SHARE).map(|ppm| ppm / 1e6) else {
-        return Ok(false);
-    };
+    let Some(cpu) = count(CPU_SHARE).map(|ppm| ppm / 1e6) else { return Ok(false) };
     let percent = 100.0 * cpu;
     match resource {
         Resource::Cpu | Resource::Memory | Resource::Cache if cpu < LIVES_ON => Err(format!(
@@ -101,9 +99,7 @@ fn counters_agree(described: &Why, resource: Resource) -> Result<bool, String> {
 }
 
 fn lives_on(described: &Why, resource: Resource) -> String {
-    let Some((one, _)) = stands(&described.squeezes, resource) else {
-        return String::new();
-    };
+    let Some((one, _)) = stands(&described.squeezes, resource) else { return String::new() };
     let mut text = format!("This command is limited by {}", resource.words());
     if let Some(price) = &one.price {
         text += &format!(": {}", priced(price));

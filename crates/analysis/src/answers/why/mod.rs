@@ -363,9 +363,7 @@ fn elasticity(slower: &[f64], taken: &[f64]) -> Option<Located> {
 /// Reports whether the stronger squeeze did what the weaker makes expect: in each block, what is left of
 /// the one less this multiple of the other has its centre at 0.
 fn linear(pairs: &[Pairs]) -> Option<bool> {
-    let [weak, strong] = pairs else {
-        return None;
-    };
+    let [weak, strong] = pairs else { return None };
     let times = centre(&strong.both().1)?.point / centre(&weak.both().1)?.point;
     if !times.is_finite() || times <= 0.0 {
         return None;

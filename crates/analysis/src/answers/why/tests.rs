@@ -10,9 +10,11 @@ use rand_chacha::ChaCha8Rng;
 
 /// The levels of all squeezes.
 fn levels() -> Vec<String> {
+    let strengths = [[25, 50], [50, 100], [50, 100], [50, 100], [50, 100], [50, 75]];
     let strengths = Resource::ALL
         .into_iter()
-        .flat_map(|it| it.strengths().map(|percent| Squeeze::Take(it, percent).level()));
+        .zip(strengths)
+        .flat_map(|(it, two)| two.map(|percent| format!("{}-{percent}", it.name())));
     [NOTHING.into(), NOTHING_AGAIN.into(), model::BESIDE.into()]
         .into_iter()
         .chain(strengths)

@@ -149,9 +149,7 @@ pub(crate) fn asked_of_planted(
     let (without, truth) = (planted.without, planted.truth);
     let ends = [truth.low, truth.high].into_iter().flatten();
     let nearest = ends.min_by(|a, b| (a - without).abs().total_cmp(&(b - without).abs()));
-    let Some(end) = nearest.filter(|end| *end != without) else {
-        return precision;
-    };
+    let Some(end) = nearest.filter(|end| *end != without) else { return precision };
     let distance = (end - without).abs();
     let relative = match planted.quantity {
         Quantity::Ratio { .. } | Quantity::Proportion { .. } if end > 0.0 && without > 0.0 => {

@@ -238,9 +238,7 @@ pub(crate) fn trust(tables: &[Table<'_>]) -> Trust {
                 to: control.b.clone(),
             };
             let effect = effect(table, &quantity);
-            let Some(ratio) = effect.evidence.estimate() else {
-                continue;
-            };
+            let Some(ratio) = effect.evidence.estimate() else { continue };
             let side = crate::session::evidence::Side::Below;
             let same = ratio.point == 1.0;
             p_values.push(if same { 1.0 } else { effect.evidence.p_value(1.0, side) });

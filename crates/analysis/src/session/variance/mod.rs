@@ -126,10 +126,7 @@ fn within_trials(table: &Table<'_>, response: &Response, treatments: &[&Treatmen
             halves.push(own);
         }
     }
-    if looked == 0 || 2 * described < looked {
-        return None;
-    }
-    pooled(&halves)
+    if looked == 0 || 2 * described < looked { None } else { pooled(&halves) }
 }
 
 /// Returns half of the log-ratio of a trial's first and second half, each centred and less the control.

@@ -167,9 +167,6 @@ pub(super) fn pulled_in(residuals: &[f64], fitted: usize) -> Vec<f64> {
     let mut sizes = sorted(&residuals.iter().map(|r| r.abs()).collect::<Vec<_>>());
     sizes.drain(..fitted.min(sizes.len().saturating_sub(1)));
     let middle = median_in_place(&mut sizes).unwrap_or(0.0) / MEDIAN_OF_NORMAL;
-    let spread = match middle > 0.0 {
-        true => middle,
-        false => mean(&sizes).unwrap_or(0.0) / MEAN_OF_NORMAL,
-    };
+    let spread = if middle > 0.0 { middle } else { mean(&sizes).unwrap_or(0.0) / MEAN_OF_NORMAL };
     residuals.iter().map(|residual| residual.clamp(-WILD * spread, WILD * spread)).collect()
 }

@@ -254,10 +254,7 @@ pub fn centre(effects: &[f64]) -> Option<Located> {
     if effects.len() < 2 || effects.iter().any(|effect| !effect.is_finite()) {
         return None;
     }
-    if effects.len() < BLOCKS_FREE {
-        return student(effects);
-    }
-    located(effects, 0)
+    if effects.len() < BLOCKS_FREE { student(effects) } else { located(effects, 0) }
 }
 
 /// Returns the same for a level, whose noise multiplies: below 6 numbers the point is also the median, and
@@ -341,10 +338,7 @@ fn located(effects: &[f64], lost: usize) -> Option<Located> {
     let inner = (values[index + 1], values[values.len() - 2 - index]);
     let at_end = |outer: f64, inner: f64| {
         let is_gap = (inner - outer).abs() > GAP_AT_END * (high - low);
-        let weight = match is_gap {
-            true => f64::from(u8::from(coverage.1 >= GAP_COVERAGE)),
-            false => weight,
-        };
+        let weight = if is_gap { f64::from(u8::from(coverage.1 >= GAP_COVERAGE)) } else { weight };
         (1.0 - weight) * outer + weight * inner
     };
     let (low, high) = (at_end(low, inner.0), at_end(high, inner.1));

@@ -12,7 +12,7 @@
 use crate::support::party::Party;
 use kit::model::Profile;
 use kit::workers::{Model, Refusal, Worker};
-use kit::{OBSERVATIONS_MAX, Stop, Trial};
+use kit::{OBSERVATIONS_MAX, Result, Stop, Trial};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use sys::black_box;
@@ -81,7 +81,7 @@ fn sizes(caches: &[Cache], profile: Profile) -> Sizes {
 }
 
 /// Memory that is there: every page is written to.
-fn there(bytes: u64) -> Result<Mapping, Stop> {
+fn there(bytes: u64) -> Result<Mapping> {
     // Large pages where there are some: addresses are not what is short here.
     let huge = if sys::pages::huge_page_bytes().is_some() { Huge::Always } else { Huge::Never };
     let mut memory = Mapping::new(bytes as usize, huge)?;
@@ -89,7 +89,7 @@ fn there(bytes: u64) -> Result<Mapping, Stop> {
     Ok(memory)
 }
 
-pub(super) fn walk(trial: &mut Trial<'_>, hog: bool) -> Result<(), Stop> {
+pub(super) fn walk(trial: &mut Trial<'_>, hog: bool) -> Result<()> {
     let party = Party::new(trial, Model::Thread, 2, 2)?;
     let caches = party.cpus.first().map(|cpu| sys::topology::caches(*cpu)).unwrap_or_default();
     let sizes = sizes(&caches, trial.spec().profile);
@@ -114,14 +114,13 @@ pub(super) fn walk(trial: &mut Trial<'_>, hog: bool) -> Result<(), Stop> {
     })?;
     let walked = stage.walked.into_inner().map_err(|_| Stop::failed("a worker panicked"))?;
     trial.observe("walk_beside_a_hog_beforehand", format!("{:.2} times as long", walked.felt));
-    if hog && walked.felt < FELT_MIN {
-        return Err(Stop::unsupported(format!(
-            "a hog cannot be planted here and now: a walk beside one takes {:.2} times as long, so \
+    kit::require!(
+        !hog || walked.felt >= FELT_MIN,
+        "a hog cannot be planted here and now: a walk beside one takes {:.2} times as long, so \
              that the two CPUs share no cache, and the memory serves both. Choose CPUs that share \
              a cache by --affinity; on a virtual machine the host may have moved them apart",
-            walked.felt
-        )));
-    }
+        walked.felt
+    );
     trial.record("walk_ns", 1, walked.walks_ns);
     let per_s = (walked.hog_bytes as f64 * 1e9 / walked.wall_ns.max(1) as f64) as i64;
     trial.record_one("hog_per_s", per_s);

@@ -3,14 +3,14 @@
 use crate::support::counting::{Counters, Promise};
 use crate::support::party::Party;
 use kit::workers::Model;
-use kit::{Stop, Trial};
+use kit::{Result, Stop, Trial};
 use std::sync::atomic::AtomicU64;
 use sys::increment;
 
 /// Increments of each thread in a round: the same in both levels.
 const INCREMENTS: u64 = 10_000;
 
-pub(super) fn count(trial: &mut Trial<'_>, distance_words: usize) -> Result<(), Stop> {
+pub(super) fn count(trial: &mut Trial<'_>, distance_words: usize) -> Result<()> {
     increment::exact_or_why().map_err(Stop::unsupported)?;
     let party = Party::new(trial, Model::Thread, 2, 2)?;
     if let [one, other] = party.cpus[..]

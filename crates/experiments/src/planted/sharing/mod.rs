@@ -3,13 +3,13 @@
 mod hog;
 mod line;
 
-use kit::{Stop, Trial};
+use kit::{Result, Trial};
 
 experiment!("planted_sharing", "sharing.toml");
 
 /// What two threads, each on a CPU of its own, do: both count, on words that lie apart; or one walks
 /// through memory that the shared cache holds, and the other copies through far more, or only waits.
-type Pair = fn(&mut Trial<'_>) -> Result<(), Stop>;
+type Pair = fn(&mut Trial<'_>) -> Result<()>;
 
 /// Words of 8 bytes between two counters that share no line, nor a pair of lines that some
 /// processors fetch together.
@@ -23,7 +23,7 @@ const PAIRS: [(&str, Pair); 4] = [
     ("walk_hog", |trial| hog::walk(trial, true)),
 ];
 
-fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+fn trial(trial: &mut Trial<'_>) -> Result<()> {
     trial.pick("pair", &PAIRS)?(trial)
 }
 
