@@ -219,7 +219,7 @@ fn a_wrong_plan_is_an_error_here_and_not_on_the_nodes() {
         assert_eq!(output.status.code(), Some(2), "{}", said(&output));
         stderr(&output)
     };
-    assert!(error(&["nul", "--nodes", "1"]).contains("no experiment is named"));
+    assert!(error(&["nul", "--nodes", "1"]).contains("no experiment or preset is named"));
     assert!(error(&["null"]).contains("--nodes"));
     assert!(error(&["null", "--nodes", "1", "--runs", "5"]).contains("--time"));
     assert!(
