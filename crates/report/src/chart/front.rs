@@ -1,19 +1,19 @@
 //! Answers of one kind under each other, each a place on an axis that all of them share.
 
 use super::body::Cell;
-use super::letters::{Sheet, rows_in};
+use super::letters::{Sheet, without_axis};
 use super::scale::{Scale, drawable};
 use super::ticks::Ticks;
 use super::{across, mark_of, percent, style_class};
 use crate::doc::{Drawing, Tone};
-use crate::text::{Letters, wrapped};
+use crate::text::{DIM, Letters, paint, wrapped};
 use maud::{Markup, html};
 use model::Estimate;
-use wording::number::{Parts, Terms, joined};
+use wording::number::{Parts, Terms};
 use wording::uncapital;
 
-/// From this width on, a terminal shows the axis.
-const AXIS_FROM: usize = 100;
+/// From this width on, a terminal has room for the words of an answer; below it they are marks.
+const WORDS_FROM: usize = 100;
 
 /// About as many ticks on an axis.
 const TICKS: usize = 4;
@@ -110,26 +110,32 @@ impl Drawing for Answers<'_> {
     }
 
     fn letters(&self, width: usize) -> Vec<String> {
-        let scale = self.scale();
-        if width < AXIS_FROM {
-            let words = |one: &Answer| {
-                let text = format!("{}: {} ({})", one.label, one.says, joined(&one.number));
-                let lines = wrapped(&text, width.saturating_sub(2));
-                lines.into_iter().enumerate().map(|(at, line)| match at {
-                    0 => line,
-                    _ => format!("  {line}"),
-                })
+        let mut marks: Vec<(char, String)> = Vec::new();
+        let mut row = |one: &Answer| {
+            let mark = match one.tone {
+                Tone::Plain => None,
+                Tone::Open => Some('?'),
+                _ => Some('≈'),
             };
-            return self.strips.iter().flat_map(words).collect();
-        }
-        let row = |one: &Answer| {
-            let label = match one.tone {
-                Tone::Plain => one.label.clone(),
-                _ => format!("{}: {}", one.label, uncapital(&one.says)),
+            let says = uncapital(&one.says);
+            let label = match mark {
+                None => one.label.clone(),
+                Some(_) if width >= WORDS_FROM => format!("{}: {says}", one.label),
+                Some(mark) => {
+                    if !marks.contains(&(mark, says.clone())) {
+                        marks.push((mark, says));
+                    }
+                    format!("{} {mark}", one.label)
+                }
             };
             (self.style, Cell::alone(label, one.estimate, 0))
         };
-        let rows: Vec<(usize, Cell)> = self.strips.iter().map(row).collect();
-        rows_in(self.terms, Some(scale), &rows, Sheet::new(width, Letters::Unicode))
+        let rows: Vec<(usize, Cell)> = self.strips.iter().map(&mut row).collect();
+        let (one, sheet) = (self.band.map(|_| 1.0), Sheet::new(width, Letters::Unicode));
+        let mut lines = without_axis(self.terms, self.scale(), &rows, one, sheet);
+        let key = marks.iter().map(|(mark, says)| format!("{mark} {says}"));
+        let key = key.collect::<Vec<_>>().join("; ");
+        lines.extend(wrapped(&key, width - 2).iter().map(|line| format!("  {}", paint(DIM, line))));
+        lines
     }
 }

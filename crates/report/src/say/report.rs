@@ -10,7 +10,7 @@ use crate::text::{self, Letters};
 use crate::words::{self, anchor};
 use crate::{CLAIMS_PAGE, REPORT_PAGE, Session};
 use model::{Profile, Quantity, Verdict};
-use wording::{capital, moment, short};
+use wording::{capital, counted, moment, short};
 
 /// Warnings that are shown at the end of a run.
 const WARNINGS_MAX: usize = 4;
@@ -180,8 +180,8 @@ fn link_to(page: &str, chapter: &Chapter<'_>) -> Text {
 }
 
 /// Returns a session for a terminal of `width` columns, with ANSI colours: each experiment's question,
-/// answer, first figure and most important claims, and what may be trusted. In at most `height` lines, it
-/// holds the answers and as many of the refuted claims as there is room for; nothing is cut.
+/// answer, first figure and most important claims, and what may be trusted. In about `height` lines, it is a
+/// picture of the main answers of the catalog and as many of the refuted claims as there is room for.
 pub fn terminal(
     session: &Session<'_>,
     width: usize,
@@ -196,18 +196,19 @@ pub fn terminal(
     let visible = |letters: Option<Letters>| {
         let drawn = chapters.iter().flat_map(|chapter| visible(chapter, letters, claims));
         let more = said(chapters).map(Block::plain);
-        printed(session, drawn.chain(more).collect(), last(session, WARNINGS_MAX)).text(width)
+        let trust = [Block::heading(2, trust::QUESTION), trust::answer(session)];
+        let blocks = drawn.chain(more).chain(trust).chain(last(session, WARNINGS_MAX));
+        printed(session, blocks.collect()).text(width)
     };
     let Some(height) = height else { return visible(Some(letters).filter(|_| few)) };
-    let layouts = [Some(letters), None].into_iter().map(visible);
-    // The table of a user's programs is never left out.
+    // The table of a user's programs is never left out; the whole catalog does not fit with its claims.
     let is_catalog = session.manifest.options.inquiry.is_none();
-    let answers = REFUTED.into_iter().filter(|_| is_catalog).map(|refuted| {
-        let warnings = refuted.clamp(1, WARNINGS_MAX);
-        printed(session, brief(chapters, refuted), last(session, warnings)).text(width)
-    });
+    let layouts = [Some(letters), None].into_iter().filter(|_| few || !is_catalog).map(visible);
+    let pictures = REFUTED.into_iter().filter(|_| is_catalog);
+    let pictures =
+        pictures.map(|most| printed(session, brief(session, chapters, most)).text(width));
     let mut last = String::new();
-    for text in layouts.chain(answers) {
+    for text in layouts.chain(pictures) {
         if text.lines().count() <= height {
             return text;
         }
@@ -216,15 +217,12 @@ pub fn terminal(
     last
 }
 
-fn printed<'a>(session: &Session<'_>, chapters: Vec<Block<'a>>, last: Vec<Block<'a>>) -> Doc<'a> {
+fn printed<'a>(session: &Session<'_>, blocks: Vec<Block<'a>>) -> Doc<'a> {
     let mut doc = Doc::new(&session.summary.scruple, "a session", "a session");
     doc.push(opening::lead(session));
     doc.blocks.extend(trust::warning(session));
     doc.blocks.extend(opening::incomplete(session));
-    doc.blocks.extend(chapters);
-    doc.push(Block::heading(2, trust::QUESTION));
-    doc.push(trust::answer(session));
-    doc.blocks.extend(last);
+    doc.blocks.extend(blocks);
     doc
 }
 
@@ -256,18 +254,22 @@ fn visible<'a>(chapter: &'a Chapter<'a>, letters: Option<Letters>, most: usize) 
     blocks
 }
 
-/// Returns the answers, and the first of the refuted claims.
-fn brief<'a>(chapters: &[Chapter<'_>], most: usize) -> Vec<Block<'a>> {
-    let mut blocks = vec![opening::answers(chapters)];
-    let all = chapters.iter().flat_map(|chapter| &chapter.summary.claims);
-    let refuted: Vec<_> = all.filter(|claim| claim.verdict == Verdict::Refuted).collect();
+/// Returns the main answers as a picture, the first of the refuted claims, and whether to trust them.
+fn brief<'a>(session: &Session<'_>, chapters: &'a [Chapter<'a>], most: usize) -> Vec<Block<'a>> {
+    let has_picture = chapters.iter().any(|chapter| !chapter.design.headlines.is_empty());
+    let mut blocks =
+        if has_picture { front::picture(chapters) } else { vec![opening::answers(chapters)] };
+    let all = chapters.iter().flat_map(|chapter| {
+        let refuted = chapter.summary.claims.iter().filter(|it| it.verdict == Verdict::Refuted);
+        refuted.map(move |claim| (chapter, claim))
+    });
+    let shown = all.take(most).map(|(chapter, claim)| claims::claim(chapter, claim));
+    blocks.push(Block::Claims(shown.collect()));
     blocks.extend(said(chapters).map(Block::plain));
-    let mark = |claim: &&model::ClaimResult| Block::note(Tone::Bad, claim.text.as_str());
-    blocks.extend(refuted.iter().take(most).map(mark));
-    if most > 0 {
-        let more = words::left_out(refuted.len(), most, "more refuted claim");
-        blocks.extend(more.map(|more| Block::small(format!("{more} in the report."))));
-    }
+    let (tone, text) = trust::line(session);
+    let warnings = disturbance::warnings(session).len() as u64;
+    let more = (warnings > 0).then(|| format!(" ({} in the report)", counted(warnings, "warning")));
+    blocks.push(Block::note(tone, format!("{text}{}.", more.unwrap_or_default())));
     blocks
 }
 
@@ -312,7 +314,8 @@ pub fn charts(
         true => (Folds::Open, last(session, usize::MAX)),
         false => (Folds::Verdicts, Vec::new()),
     };
-    let doc = printed(session, key.chain(drawn).collect(), last);
+    let trust = [Block::heading(2, trust::QUESTION), trust::answer(session)];
+    let doc = printed(session, key.chain(drawn).chain(trust).chain(last).collect());
     letters.of_lines(&paint::text(&doc, text::bounded(width), folds), width)
 }
 

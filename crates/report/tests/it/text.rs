@@ -101,6 +101,11 @@ fn the_whole_recorded_catalog_on_one_screen() {
         |width, height| plain(&report::terminal(&session, width, Letters::Unicode, Some(height)));
     insta::assert_snapshot!("recorded_brief_100", at(100, 47));
     insta::assert_snapshot!("recorded_brief_80", at(80, 47));
+    // A picture of the main answers that fits on one screen.
+    for width in [80, 120] {
+        let text = at(width, 37);
+        assert!(text.contains("├") && text.lines().count() <= 44, "{text}");
+    }
     // No answer is cut, however little room there is.
     for (width, height) in [(80, 37), (80, 77), (50, 40), (120, 10)] {
         let text = at(width, height);

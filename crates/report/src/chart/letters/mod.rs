@@ -10,7 +10,7 @@ mod lines;
 mod rows;
 mod strip;
 
-pub(crate) use rows::draw_in as rows_in;
+pub(crate) use rows::{draw_in as rows_in, without_axis};
 
 use crate::chart::{Body, Cell, Curve, Figure, Zero, scale_of_cells};
 use crate::text::{self, DIM, Letters, paint, wrapped};

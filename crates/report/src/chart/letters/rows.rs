@@ -13,6 +13,9 @@ use wording::{capital, cleaned};
 const STRIP_MAX: usize = 88;
 const STRIP_MIN: usize = 24;
 
+/// The narrowest strip of a row that never takes two lines.
+const BARE_MIN: usize = 12;
+
 /// Columns of a name and of a number at most.
 const NAME_MAX: usize = 44;
 const NUMBER_MAX: usize = 28;
@@ -67,6 +70,34 @@ pub(crate) fn draw_in(
     let unit = cut(&axis.ticks.unit, sheet.width.saturating_sub(indent.len() + layout.strip + 2));
     lines.push(format!("{indent}{}  {}", line.painted(), paint(DIM, &unit)));
     lines.push(format!("{indent}{}", labels.painted()));
+    lines
+}
+
+/// Returns rows in any terms whose axis is not drawn, for their numbers say where they lie; `│` stands at `one`.
+/// Where a strip has no room there is none.
+pub(crate) fn without_axis(
+    terms: Terms<'_>,
+    scale: Scale,
+    rows: &[(usize, Cell)],
+    one: Option<f64>,
+    sheet: Sheet,
+) -> Vec<String> {
+    let longest = |texts: &[String]| texts.iter().map(|text| columns(text)).max().unwrap_or(0);
+    let numbers: Vec<String> = rows.iter().map(|(_, cell)| number(cell, terms, sheet)).collect();
+    let names: Vec<String> =
+        rows.iter().map(|(_, cell)| sheet.letters.of(&cleaned(&cell.label))).collect();
+    let (name, width) = (longest(&names), sheet.width);
+    let strip_columns = width.saturating_sub(name + longest(&numbers) + 6).min(STRIP_MAX);
+    let layout = Layout { name, strip: strip_columns, width, under: strip_columns < BARE_MIN };
+    let axis = Axis::across(scale, strip_columns.max(1), terms);
+    let mut lines = Vec::new();
+    for (((style, cell), name), number) in rows.iter().zip(&names).zip(&numbers) {
+        let mut drawn = strip(*style, cell, &axis);
+        one.into_iter().for_each(|one| drawn.put_under(axis.cell(one), '│', DIM));
+        let mut row = layout.row(name, &drawn.painted(), number);
+        row.truncate(row.len() - usize::from(layout.under));
+        lines.extend(row);
+    }
     lines
 }
 
