@@ -26,6 +26,49 @@ fn list_and_explain_know_the_whole_catalog() {
     }
 }
 
+/// Returns what a command shows on a terminal with this number of columns.
+fn on_terminal(columns: u32, args: &[&str]) -> String {
+    let words = std::iter::once(binary().display().to_string());
+    let words: Vec<String> = words.chain(args.iter().map(ToString::to_string)).collect();
+    let line = format!("stty cols {columns} rows 40; {}", wording::command_line(&words));
+    let mut command = std::process::Command::new("script");
+    let output = command.args(["-qec", &line, "/dev/null"]).stdin(Stdio::null()).output().unwrap();
+    assert!(output.status.success(), "{args:?}: {}", said(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn no_sentence_is_cut_on_a_terminal() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let [file, study, scale, why] = ["a.toml", "study", "scale", "why"].map(at);
+    std::fs::write(&file, "command = [\"echo\", \"{of}\"]\nfactors.of = [\"a\", \"b\"]").unwrap();
+    let asked: [&[&str]; 3] = [
+        &["study", &file, "--runs", "2", "--output", &study],
+        &["scale", "--levels", "1..3", "--runs", "2", "--output", &scale, "--", "echo", "{n}"],
+        &["why", "--squeeze", "timer", "--runs", "2", "--output", &why, "true"],
+    ];
+    for args in asked {
+        let output = scruple().args(args).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", said(&output));
+    }
+    let [base, later] = ["base", "later"].map(|name| recorded(name).display().to_string());
+    let shown: [&[&str]; 6] = [
+        &["report", &study],
+        &["report", &scale],
+        &["report", &why],
+        &["report", &base, "create"],
+        &["compare", &base, &later],
+        &["explain", "create"],
+    ];
+    for (columns, args) in [50, 80, 120].into_iter().flat_map(|it| shown.map(|args| (it, args))) {
+        let text = on_terminal(columns, args);
+        let cut = text.lines().find(|line| line.contains('…'));
+        assert_eq!(cut, None, "{args:?} at {columns} columns");
+    }
+}
+
 #[test]
 fn results_go_to_stdout_and_the_rest_to_stderr() {
     let folder = tempfile::tempdir().unwrap();
