@@ -23,9 +23,10 @@ struct Picture {
 /// The width of all pictures.
 const WIDTH_PX: u32 = 1000;
 
-const PICTURES: [Picture; 5] = [
+const PICTURES: [Picture; 6] = [
     picture("docs/report.png", "base/report.html", "", 900),
     picture("docs/pictures/chapter.png", "base/report.html", "experiment-false_sharing", 460),
+    picture("docs/pictures/threads.png", "threads/report.html", "experiment-workers", 420),
     picture("docs/pictures/trust.png", "base/report.html", "trust", 190),
     picture("docs/pictures/claims.png", "base/claims.html", "", 800),
     picture("docs/pictures/compare.png", COMPARISON, "", 1050),
@@ -61,7 +62,9 @@ pub(crate) fn pictures(root: &Path, install: bool) -> Result<()> {
     let browser = machine::provide("browser", install)?;
     let folder = steps::target(root).join("pictures");
     let _ = std::fs::remove_dir_all(&folder);
-    render(root, &folder.join("base"))?;
+    for name in ["base", "threads"] {
+        render(root, &folder.join(name))?;
+    }
     compare(root, &folder.join(COMPARISON))?;
     for picture in &PICTURES {
         let bytes = take(&browser, &folder, picture)

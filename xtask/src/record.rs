@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The recorded sessions, in the order in which they are measured.
-const SESSIONS: [&str; 5] = ["base", "later", "speedup", "servers", "core"];
+const SESSIONS: [&str; 6] = ["base", "later", "speedup", "servers", "core", "threads"];
 
 /// What of a session cannot be computed again.
 const KEPT: [&str; 2] = ["manifest.json", "trials.ndjson"];

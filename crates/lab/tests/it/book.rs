@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// the recorded sessions are, and the block begins with the first line that holds the quoted words.
 const MARK: &str = "<!-- scruple ";
 
-const SESSIONS: [&str; 2] = ["base", "later"];
+const SESSIONS: [&str; 3] = ["base", "later", "threads"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -113,16 +113,23 @@ fn docs_show_what_is_said_of_the_recorded_session() {
 #[test]
 fn docs_quote_only_numbers_of_the_recorded_session() {
     let folder = recorded();
-    let screen = said_by(folder.path(), "report recorded/base");
-    let compared = said_by(folder.path(), "compare recorded/base recorded/later");
-    let page = std::fs::read_to_string(folder.path().join("recorded/base/report.html")).unwrap();
-    let page = page.split('<').map(|part| part.split_once('>').map_or(part, |(_, words)| words));
-    let page: String = page.collect();
-    let said = words(&format!("{screen} {compared} {page}")).replace('×', "");
+    let mut all = said_by(folder.path(), "compare recorded/base recorded/later");
+    for session in ["recorded/base", "recorded/threads"] {
+        all.push_str(&said_by(folder.path(), &format!("report {session}")));
+        let page = std::fs::read_to_string(folder.path().join(session).join("report.html"));
+        let page = page.unwrap();
+        let inner = |part| str::split_once(part, '>').map_or(part, |(_, words)| words);
+        all.extend(page.split('<').map(inner));
+    }
+    let said = words(&all).replace('×', "");
     let mut seen = 0;
     for (path, text) in pages() {
         for quoted in intervals(&text) {
-            assert!(said.contains(&quoted), "{}: {quoted} is not of recorded/base", path.display());
+            assert!(
+                said.contains(&quoted),
+                "{}: {quoted} is of no recorded session",
+                path.display()
+            );
             seen += 1;
         }
     }
