@@ -40,7 +40,7 @@ fn the_stops_of_the_page_are_those_of_the_machine() {
     let names: Vec<&str> = shown.iter().map(|row| row[0].trim_matches('`')).collect();
     assert_eq!(names.len(), 6);
     for name in names {
-        assert!(source.contains(&format!("Self::{name}")), "{name}");
+        assert!(source.contains(&format!("\n    {name}")), "{name}");
     }
 }
 
