@@ -12,7 +12,7 @@ mod tally;
 use self::asked::{Asked, What};
 use self::neighbour::Kind;
 use self::tally::{Decided, Nulls, Planted};
-use model::Summary;
+use model::{Meter, Summary};
 use serde_json::{Value, json};
 
 fn asked(line: &str) -> anyhow::Result<Asked> {
@@ -73,6 +73,7 @@ fn result(point: f64, carried_by: Option<&str>) -> Value {
         },
         "carried_by": carried_by,
         "floor": null,
+        "tagged": 0,
         "remark": ""
     })
 }
@@ -82,12 +83,15 @@ fn summary(id: &str, differs: &[bool], more: &Value) -> Summary {
         .iter()
         .map(|differs| {
             let ratio = result(1.0, None)["estimate"].clone();
-            json!({"experiment": id, "response": "x_ns", "ratio": ratio, "differs": differs})
+            json!({
+                "experiment": id, "response": "x_ns", "at": {}, "ratio": ratio, "differs": differs
+            })
         })
         .collect();
     let mut experiment = json!({
         "id": id, "version": 1, "question": "?", "blocks": 6, "outcomes": [], "estimates": [],
-        "findings": [], "claims": [], "failed_checks": [], "tags": [], "warnings": []
+        "findings": [], "accounts": [], "claims": [], "floors": [], "variances": [], "planted": [],
+        "diagnoses": [], "failed_checks": [], "tags": [], "warnings": []
     });
     let fields = experiment.as_object_mut().unwrap();
     fields.extend(more.as_object().unwrap().clone());
@@ -98,6 +102,7 @@ fn summary(id: &str, differs: &[bool], more: &Value) -> Summary {
             "trials": 36, "spawn_to_ready_ns": null, "outside_ns": null, "runner_cpu_share": null,
             "foreign_cpu_share": 1.5, "leaking_trials": 0
         },
+        "meter": Meter::default(),
         "experiments": [experiment]
     }))
     .unwrap()
@@ -215,7 +220,8 @@ fn claims(verdicts: &[(&str, &str)]) -> Summary {
         let verdict = if verdict == "unmeasured" { "inconclusive" } else { verdict };
         json!({
             "id": id, "text": "", "source": "", "mechanism": "", "result": result,
-            "holds_if": {"low": 1.0, "high": null}, "verdict": verdict, "p_value": null, "note": ""
+            "holds_if": {"low": 1.0, "high": null}, "verdict": verdict, "p_value": null, "note": "",
+            "grade": "timing", "raise": ""
         })
     };
     let claims: Vec<Value> = verdicts.iter().map(claim).collect();
