@@ -263,9 +263,6 @@ pub(crate) struct StudyArgs {
     /// Write a commented study of the commands to FILE, which must not exist
     #[arg(long, requires = "commands", conflicts_with_all = ["dry_run", "from", "resume"])]
     pub(crate) init: bool,
-    /// Show the trials of one block without running them
-    #[arg(long, conflicts_with = "resume")]
-    pub(crate) dry_run: bool,
     /// Measure the study of a stored session again in a new session, without its file
     #[arg(long, value_name = "SESSION", conflicts_with_all = ["file", "resume"])]
     pub(crate) from: Option<PathBuf>,
@@ -281,8 +278,7 @@ pub(crate) struct StudyArgs {
     pub(crate) detect: Option<String>,
     #[command(flatten)]
     pub(crate) plan: PlanArgs,
-    /// Print summary.json on standard output instead of the text summary; with --dry-run, the trials
-    /// as JSON
+    /// Print summary.json on standard output instead of the text summary
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -314,6 +310,9 @@ pub(crate) struct PlanArgs {
     /// Finish an interrupted session with the options that it was started with
     #[arg(long, value_name = "DIR", conflicts_with_all = ["MeasureArgs", "output"])]
     pub(crate) resume: Option<PathBuf>,
+    /// Show the trials and how long they may take, without running them; with --json, as JSON
+    #[arg(long, conflicts_with = "resume")]
+    pub(crate) dry_run: bool,
 }
 
 /// Options for how any session is measured.

@@ -5,7 +5,7 @@ use crate::cli::{PlanArgs, VerdictArgs};
 use crate::conduct::{self, Ending, Session};
 use crate::exit::Exit;
 use crate::plan::{Plan, Purpose};
-use crate::{destination, lookup, session, ui};
+use crate::{destination, dry, lookup, session, ui};
 use anyhow::{Context, bail};
 use model::{ExperimentSummary, Inquiry, Selftest, Summary, Verdict, Why};
 use std::path::Path;
@@ -41,8 +41,8 @@ pub(crate) fn open(
     }
 }
 
-/// Takes a stored session up again or begins one, measures it and shows what it answers. Returns how the
-/// command ends.
+/// Takes a stored session up again or begins one, measures it and shows what it answers, or shows what it would
+/// measure. Returns how the command ends.
 ///
 /// # Errors
 /// As [`open`] and [`conclude`].
@@ -52,6 +52,9 @@ pub(crate) fn perform(
     json: bool,
     plan: impl FnOnce() -> anyhow::Result<Plan>,
 ) -> anyhow::Result<Exit> {
+    if args.dry_run {
+        return dry::show(&plan()?, json);
+    }
     conclude(open(args, purpose, || conduct::begin(plan()?))?, json, None)
 }
 

@@ -9,6 +9,7 @@ mod compare;
 mod conduct;
 mod destination;
 mod doctor;
+mod dry;
 mod environment;
 mod exit;
 mod export;

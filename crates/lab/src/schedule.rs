@@ -58,6 +58,11 @@ impl Course {
         }
     }
 
+    /// Returns how many blocks its base has.
+    pub(crate) fn base_blocks(&self, options: &Options) -> u32 {
+        base_blocks_of(&self.design, options)
+    }
+
     /// Returns the first block that has no trial yet.
     pub(crate) fn next_block(&self) -> u32 {
         self.done.last_key_value().map_or(0, |(block, _)| block.saturating_add(1))

@@ -100,7 +100,7 @@ pub(super) fn session_plan(plan: &FleetPlan, output: Option<PathBuf>) -> anyhow:
         affinity: plan.affinity.clone(),
         no_shield: !plan.shield,
     };
-    let args = crate::cli::PlanArgs { measure, output, resume: None };
+    let args = crate::cli::PlanArgs { measure, output, resume: None, dry_run: false };
     crate::plan::of_catalog(&plan.experiments, plan.profile, &args)
 }
 

@@ -8,8 +8,8 @@ mod trace;
 use crate::cli::RunArgs;
 use crate::conduct::{self, Session};
 use crate::exit::Exit;
-use crate::plan::{self, Purpose};
-use crate::{inquiry, ui};
+use crate::plan::{self, Plan, Purpose};
+use crate::{dry, inquiry, ui};
 use anyhow::{Context, bail, ensure};
 use model::ProgramFile;
 use program::{PROGRAMS_MAX, Program, look};
@@ -24,16 +24,27 @@ const INSTRUCTIONS: u64 = 10_000_000;
 
 /// The main job: plan, measure, judge, report.
 pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
+    if args.plan.dry_run {
+        return dry::show(&planned(args)?.0, args.json);
+    }
     let session = inquiry::open(&args.plan, Purpose::Run, || begin(args))?;
     inquiry::conclude(session, args.json, Some(&args.verdicts))
 }
 
-/// Begins the session of `scruple run`: of the catalog, or of programs of the user's.
+/// Begins the session of `scruple run`.
 fn begin(args: &RunArgs) -> anyhow::Result<Session> {
+    let (plan, programs) = planned(args)?;
+    let session = conduct::begin(plan)?;
+    write_beside(&session, &programs, args)?;
+    Ok(session)
+}
+
+/// Returns the plan of `scruple run`, of the catalog or of programs of the user's, and these.
+fn planned(args: &RunArgs) -> anyhow::Result<(Plan, Vec<Program>)> {
     let mut programs = asked(args)?;
     let mut plan = plan::of_catalog(&args.experiments, args.profile, &args.plan)?;
     if programs.is_empty() {
-        return conduct::begin(plan);
+        return Ok((plan, programs));
     }
     if args.rebuild {
         // Their paths are part of the design, so that the folder is named before it is made.
@@ -54,9 +65,7 @@ fn begin(args: &RunArgs) -> anyhow::Result<Session> {
     }
     // Nobody knows beforehand how long a program of the user's takes.
     plan.base_first = args.plan.measure.time_budget.is_none();
-    let session = conduct::begin(plan)?;
-    write_beside(&session, &programs, args)?;
-    Ok(session)
+    Ok((plan, programs))
 }
 
 /// Writes the programs that were built, and the traces that were asked for.

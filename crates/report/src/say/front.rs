@@ -446,7 +446,7 @@ mod tests {
             let text = lines.join("\n");
             assert!(text.contains("Create and join") && text.contains("Again"), "{text}");
             assert!(!text.contains('…'), "{text}");
-            assert_eq!(text.contains('─'), width >= 100, "{text}");
+            assert_eq!(text.contains('●'), width >= 80, "{width}: {text}");
         }
     }
 }

@@ -1,11 +1,9 @@
 //! Programs of the user's, as a study's file describes them.
 
-mod dry;
-
 use crate::cli::StudyArgs;
 use crate::exit::Exit;
 use crate::plan::{Plan, Purpose};
-use crate::{conduct, destination, input, inquiry, lookup, plan, ui};
+use crate::{conduct, destination, dry, input, inquiry, lookup, plan, ui};
 use anyhow::{Context, bail};
 use model::{Design, Inquiry, Manifest, Profile};
 use std::path::{Path, PathBuf};
@@ -23,15 +21,14 @@ pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Exit> {
     if let (true, Some(file)) = (args.init, &args.file) {
         return init(file, &args.commands);
     }
-    if args.dry_run {
-        let (designs, _) = designs(args)?;
-        dry::show(&plan(args, designs, None)?, args.json)?;
-        return Ok(Exit::Done);
-    }
-    let session = inquiry::open(&args.plan, PURPOSE, || {
+    let plan = || {
         let (designs, file) = designs(args)?;
-        conduct::begin(plan(args, designs, file)?)
-    })?;
+        plan(args, designs, file)
+    };
+    if args.plan.dry_run {
+        return dry::show(&plan()?, args.json);
+    }
+    let session = inquiry::open(&args.plan, PURPOSE, || conduct::begin(plan()?))?;
     if args.plan.resume.is_some() {
         say_what_has_changed(&session.manifest);
     }
