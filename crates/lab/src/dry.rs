@@ -142,7 +142,9 @@ fn how_long(plan: &Plan, courses: &[Course]) -> String {
     let each_a_second = format!("{} if each takes a second", duration_s(base));
     let time = match options.time_budget_s.map(|budget_s| duration_s(budget_s.ceil() as u64)) {
         Some(budget) if !plan.base_first => {
-            format!("for {budget} at most, and more of them where intervals are wide and time is left")
+            format!(
+                "for {budget} at most, and more of them where intervals are wide and time is left"
+            )
         }
         Some(budget) => format!(
             "however long they take ({each_a_second}), and more of them where intervals are wide, until \

@@ -94,7 +94,7 @@ pub(crate) fn completions(shell: clap_complete::Shell) -> anyhow::Result<Exit> {
         let all = [names(experiments::CATALOG), names(experiments::PLANTED)].concat();
         for (command, names) in [
             ("ask", quantities),
-            ("run", names(experiments::CATALOG)),
+            ("run", runnable()),
             ("explain", all),
             ("selftest", names(experiments::PLANTED)),
         ] {
@@ -110,6 +110,12 @@ pub(crate) fn completions(shell: clap_complete::Shell) -> anyhow::Result<Exit> {
 
 fn names(catalog: &[kit::Experiment]) -> Vec<&'static str> {
     catalog.iter().map(|known| known.id).collect()
+}
+
+/// Returns what `scruple run` takes: the catalog's names and those of the presets, which live as long as the process.
+fn runnable() -> Vec<&'static str> {
+    let presets = experiments::presets().into_iter().map(|it| &*it.about.name.leak());
+    names(experiments::CATALOG).into_iter().chain(presets).collect()
 }
 
 /// Returns every response of the catalog as a quantity, such as `create.whole_ns`, for as long as the process lives.
@@ -135,12 +141,12 @@ fn known(
 pub(crate) fn with_experiments() -> clap::Command {
     let (catalog, planted) = (names(experiments::CATALOG), names(experiments::PLANTED));
     let all = [&catalog[..], &planted].concat();
-    let run = known("experiments", &catalog);
+    let run = runnable();
     Cli::command()
-        .mut_subcommand("run", known("experiments", &catalog))
+        .mut_subcommand("run", known("experiments", &run))
         .mut_subcommand("report", known("experiments", &all))
         .mut_subcommand("selftest", known("experiments", &planted))
-        .mut_subcommand("fleet", |fleet| fleet.mut_subcommand("run", run))
+        .mut_subcommand("fleet", |fleet| fleet.mut_subcommand("run", known("experiments", &run)))
         .mut_subcommand("export", known("experiments", &all))
         .mut_subcommand("compare", known("experiment", &all))
         .mut_subcommand("explain", known("experiment", &all))

@@ -65,9 +65,6 @@ fn docs_show_commands_that_parse() {
         let text = std::fs::read_to_string(&page).unwrap();
         for words in typed(&text) {
             let shown = words.join(" ");
-            if is_preset(&words) {
-                continue;
-            }
             if let Err(why) = crate::show::with_experiments().try_get_matches_from(&words) {
                 assert!(!why.use_stderr(), "{}: {shown}\n{why}", page.display());
             }
@@ -75,12 +72,6 @@ fn docs_show_commands_that_parse() {
         }
     }
     assert!(seen > 20, "only {seen} commands were found");
-}
-
-/// Reports whether a command runs a preset of this scruple and nothing else.
-fn is_preset(words: &[String]) -> bool {
-    let presets = experiments::presets();
-    words.len() == 3 && words[1] == "run" && presets.iter().any(|it| it.about.name == words[2])
 }
 
 /// In running text commands are shortened and have placeholders, but their names and options exist.

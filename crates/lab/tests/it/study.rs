@@ -184,6 +184,23 @@ fn a_dry_run_shows_the_trials_and_measures_nothing() {
     assert_eq!(trials.len(), 5);
     let plain = trials.iter().find(|it| it["treatment"]["how"] == "plain").unwrap();
     assert_eq!(plain["command"].as_array().unwrap().len(), 3, "{plain}");
+    for (line, says) in [
+        ("run clock --runs 3", "45 trials in random order, and no more (about "),
+        ("run threads-vs-processes --seed 3", "in the order that seed 3 gives, for 1 min at most"),
+        ("scale --levels 1,2 --runs 2 -- sleep {n}", "(6 s if each takes a second)"),
+        ("why --squeeze cpu --time-budget 9s -- sleep 1", "for 9 s at most"),
+        ("selftest planted_delay", "66 trials in random order, for 1 min at most"),
+    ] {
+        let mut command = scruple();
+        let (verb, rest) = line.split_once(' ').unwrap();
+        command.current_dir(dir.path()).args([verb, "--dry-run"]).args(rest.split(' '));
+        let output = command.output().unwrap();
+        assert!(
+            String::from_utf8_lossy(&output.stdout).contains(says),
+            "{line}: {}",
+            said(&output)
+        );
+    }
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
 }
 
