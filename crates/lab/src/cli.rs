@@ -310,7 +310,7 @@ pub(crate) struct PlanArgs {
     /// Finish an interrupted session with the options that it was started with
     #[arg(long, value_name = "DIR", conflicts_with_all = ["MeasureArgs", "output"])]
     pub(crate) resume: Option<PathBuf>,
-    /// Show the trials and how long they may take, without running them; with --json, as JSON
+    /// Show the planned trials and how long they take, and run none; with --json, the trials as JSON
     #[arg(long, conflicts_with = "resume")]
     pub(crate) dry_run: bool,
 }
@@ -321,7 +321,7 @@ pub(crate) struct MeasureArgs {
     /// Measure exactly this number of blocks of each experiment instead of stopping on precision
     #[arg(short, long, value_name = "BLOCKS", value_parser = clap::value_parser!(u32).range(1..=i64::from(crate::schedule::BLOCKS_MAX)))]
     pub(crate) runs: Option<u32>,
-    /// Measure for this time at most, such as 30s, 1.5m or 2m30s
+    /// Begin no block of trials after this time, such as 30s, 1.5m or 2m30s
     #[arg(long, value_name = "TIME", value_parser = quantity::duration_ms)]
     pub(crate) time_budget: Option<u64>,
     /// Seed the random order; the same seed repeats the same order

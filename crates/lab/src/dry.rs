@@ -1,76 +1,85 @@
-//! The trials of a session as they would run, and the time that they may take.
+//! The trials of a session as they would run, and the time that they take.
 
 use crate::exit::Exit;
-use crate::plan::{Plan, Purpose};
+use crate::plan::Plan;
 use crate::schedule::Course;
-use crate::ui;
-use model::{Design, Options, SCRATCH, Subject, Treatment};
+use crate::{lookup, session, ui};
+use model::{Design, Manifest, SCRATCH, Subject, Treatment};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use wording::number::{count, duration_s};
 
-/// Shows the trials of one block of each experiment, in the order that the seed gives it: of the user's programs
-/// each with its command, of the catalog their number.
+/// Shows the trials of one block of each experiment, in the order that the seed gives it: of a user's program
+/// each with its command, of the catalog's experiments only their number.
+///
+/// # Errors
+/// If a command has a placeholder that is no factor, or standard output cannot be written.
 pub(crate) fn show(plan: &Plan, as_json: bool) -> anyhow::Result<Exit> {
     let seed = plan.seed.unwrap_or_default();
-    let courses = plan.designs.iter().map(|it| Course::new(it.clone(), &plan.options));
-    let courses: Vec<Course> = courses.collect();
-    let mut trials = Vec::new();
-    let (mut listing, mut table) = (String::new(), String::new());
     let wide = plan.designs.iter().map(|design| design.id.len()).max().unwrap_or_default();
-    for course in &courses {
-        let design = &course.design;
-        let own = course.missing(seed, 0, &course.base).into_iter();
-        let own = own.map(|(_, treatment)| Trial::of(design, treatment));
-        let own: Vec<Trial> = own.collect::<Result<_, _>>()?;
-        let (each, blocks) = (own.len(), course.base_blocks(&plan.options));
-        if design.subject.is_some() {
-            listing.push_str(&listed(design, &own));
+    let mut text = String::new();
+    let (mut json, mut counts) = (Vec::new(), Vec::new());
+    for design in &plan.designs {
+        let course = Course::new(design.clone(), &plan.options);
+        let order = course.missing(seed, 0, &course.base);
+        let treatments: Vec<Treatment> =
+            order.into_iter().map(|(_, treatment)| treatment).collect();
+        let (each, blocks) = (treatments.len() as u64, course.base_blocks(&plan.options));
+        let trials = each * u64::from(blocks);
+        counts.push((design, trials));
+        if let Some(subject) = &design.subject {
+            let filled = treatments.into_iter().map(|it| Trial::of(design, subject, it));
+            let filled = filled.collect::<Result<Vec<_>, _>>()?;
+            json.extend(filled.iter().map(Trial::as_json));
+            text.push_str(&listed(design, &filled));
+            continue;
         }
-        let all = count(each as u64 * u64::from(blocks));
-        let _ = writeln!(table, "{:wide$}  {each:>10}  {blocks:>6}  {all:>6}", design.id);
-        trials.extend(own.iter().map(|trial| trial.as_json(design)));
+        if text.is_empty() {
+            let (name, each) = ("experiment", "treatments");
+            let _ = writeln!(text, "{name:wide$}  {each}  blocks   trials");
+        }
+        let trials = count(trials);
+        let _ = writeln!(text, "{:wide$}  {each:>10}  {blocks:>6}  {trials:>7}", design.id);
+        let of = |it: Treatment| json!({"experiment": design.id, "treatment": it});
+        json.extend(treatments.into_iter().map(of));
     }
-    if listing.is_empty() {
-        let (name, each) = ("experiment", "treatments");
-        listing = format!("{name:wide$}  {each}  blocks  trials\n{table}");
-    }
-    ui::show(as_json, &trials, |width| {
-        let how_long = report::wrapped(&how_long(plan, &courses), width).join("\n");
-        format!("{listing}\n{how_long}\n")
+    ui::show(as_json, &json, |width| {
+        let how_long = report::wrapped(&how_long(plan, &counts), width).join("\n");
+        format!("{text}\n{how_long}\n")
     })?;
     Ok(Exit::Done)
 }
 
-/// A trial as it would run.
+/// A trial of a user's program as it would run.
 struct Trial {
     treatment: Treatment,
     /// The treatment in words.
     name: String,
-    /// The program with all words of the treatment; the catalog's has none.
-    subject: Option<Subject>,
+    /// The program with all words of the treatment.
+    subject: Subject,
 }
 
 impl Trial {
-    fn of(design: &Design, treatment: Treatment) -> Result<Trial, model::UnknownPlaceholder> {
-        let filled = |subject: &Subject| subject.filled(&treatment, &format!("{{{SCRATCH}}}"));
-        let subject = design.subject.as_ref().map(filled).transpose()?;
+    fn of(
+        design: &Design,
+        subject: &Subject,
+        treatment: Treatment,
+    ) -> Result<Trial, model::UnknownPlaceholder> {
+        let subject = subject.filled(&treatment, &format!("{{{SCRATCH}}}"))?;
         Ok(Trial { name: report::treatment(design, &treatment), treatment, subject })
     }
 
     /// Returns what is the same for many trials, in lines.
     fn around(&self) -> Vec<String> {
-        let Some(subject) = &self.subject else {
-            return Vec::new();
-        };
-        let Subject { prepare, cleanup, folder, environment, stdin, cpus, limits, .. } = subject;
+        let Subject { prepare, cleanup, folder, environment, stdin, cpus, limits, .. } =
+            &self.subject;
         let mut lines = Vec::new();
         for (what, commands) in [("before", prepare), ("after", cleanup)] {
             let each = commands.iter().map(|words| wording::command_line(words));
             lines.extend(each.map(|command| format!("{what} each, not timed: {command}")));
         }
         lines.push(format!("in {folder}"));
-        let inherits = if subject.clear_environment { "nothing" } else { "yours" };
+        let inherits = if self.subject.clear_environment { "nothing" } else { "yours" };
         let own: Vec<String> =
             environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let and = if own.is_empty() { "" } else { " and " };
@@ -87,23 +96,20 @@ impl Trial {
         lines
     }
 
-    fn as_json(&self, design: &Design) -> Value {
-        let Some(subject) = &self.subject else {
-            return json!({"experiment": design.id, "treatment": self.treatment});
-        };
+    fn as_json(&self) -> Value {
+        let Subject { limits, .. } = &self.subject;
         json!({
-            "experiment": design.id,
             "treatment": self.treatment,
-            "command": subject.command,
-            "prepare": subject.prepare,
-            "cleanup": subject.cleanup,
-            "folder": subject.folder,
-            "environment": subject.environment,
-            "stdin": subject.stdin,
-            "cpus": subject.cpus,
-            "address_space_bytes": subject.limits.address_space_bytes,
-            "memory_bytes": subject.limits.memory_bytes,
-            "cpus_quota": subject.limits.cpus_quota,
+            "command": self.subject.command,
+            "prepare": self.subject.prepare,
+            "cleanup": self.subject.cleanup,
+            "folder": self.subject.folder,
+            "environment": self.subject.environment,
+            "stdin": self.subject.stdin,
+            "cpus": self.subject.cpus,
+            "address_space_bytes": limits.address_space_bytes,
+            "memory_bytes": limits.memory_bytes,
+            "cpus_quota": limits.cpus_quota,
         })
     }
 }
@@ -115,8 +121,7 @@ fn listed(design: &Design, trials: &[Trial]) -> String {
     let mut common = trials.first().map(Trial::around).unwrap_or_default();
     common.retain(|line| trials.iter().all(|trial| trial.around().contains(line)));
     for (index, trial) in trials.iter().enumerate() {
-        let words = trial.subject.iter().flat_map(|subject| subject.command.clone());
-        let command = wording::cleaned(&wording::command_line(&words.collect::<Vec<_>>()));
+        let command = wording::cleaned(&wording::command_line(&trial.subject.command));
         let _ = writeln!(out, "{:>digits$}  {:wide$}  {command}", index + 1, trial.name);
         for line in trial.around().iter().filter(|line| !common.contains(line)) {
             let _ = writeln!(out, "{:digits$}  {:wide$}    {}", "", "", wording::cleaned(line));
@@ -131,40 +136,52 @@ fn listed(design: &Design, trials: &[Trial]) -> String {
     out
 }
 
-/// Returns how many trials there will be, and how long they may take.
-fn how_long(plan: &Plan, courses: &[Course]) -> String {
+/// Returns how many trials there will be, how long they take, and when the session ends.
+fn how_long(plan: &Plan, trials: &[(&Design, u64)]) -> String {
     let options = &plan.options;
-    let base = trials(courses, options);
+    let all = trials.iter().map(|(_, trials)| trials).sum();
     let order = match plan.seed {
         Some(seed) => format!("in the order that seed {seed} gives"),
         None => "in random order".into(),
     };
-    let each_a_second = format!("{} if each takes a second", duration_s(base));
-    let time = match options.time_budget_s.map(|budget_s| duration_s(budget_s.ceil() as u64)) {
-        Some(budget) if !plan.base_first => {
-            format!(
-                "for {budget} at most, and more of them where intervals are wide and time is left"
-            )
+    let take = match cost(plan, trials) {
+        Some((seconds, session)) => {
+            let about = duration_s(seconds);
+            format!(" They take about {about}, judging by {session}.")
         }
-        Some(budget) => format!(
-            "however long they take ({each_a_second}), and more of them where intervals are wide, until \
-             {budget} have passed"
-        ),
-        None if plan.purpose != Purpose::Run => format!("and no more ({each_a_second})"),
-        None => {
-            // The time of a profile is what the base of its catalog takes.
-            let usual = Options { blocks: None, ..options.clone() };
-            let catalog = crate::catalog::designs().into_iter();
-            let catalog: Vec<_> = catalog.map(|it| Course::new(it, &usual)).collect();
-            let about_s = options.profile.budget_s() * base / trials(&catalog, &usual).max(1);
-            format!("and no more (about {}, as the catalog's take on average)", duration_s(about_s))
+        None if plan.base_first => {
+            format!(" They take {} if each takes a second.", duration_s(all))
         }
+        None => String::new(),
     };
-    format!("{} {order}, {time}.", wording::counted(base, "trial"))
+    let end = match options.time_budget_s.map(|budget_s| duration_s(budget_s.ceil() as u64)) {
+        Some(budget) if plan.base_first => {
+            format!("Blocks with wide intervals follow until {budget} have passed")
+        }
+        Some(budget) if options.blocks.is_some() => format!("No block begins after {budget}"),
+        Some(budget) => format!(
+            "No block begins after {budget}; if time is left, more blocks follow where intervals are wide"
+        ),
+        None => "Then the session ends".into(),
+    };
+    format!("Planned: {} {order}.{take} {end}.", wording::counted(all, "trial"))
 }
 
-/// Returns how many trials the base of some experiments has.
-fn trials(courses: &[Course], options: &Options) -> u64 {
-    let of = |it: &Course| it.base.len() as u64 * u64::from(it.base_blocks(options));
-    courses.iter().map(of).sum()
+/// Returns how many seconds these trials take if each takes as long as the mean trial of its experiment in the
+/// latest session that has all of the experiments as they are planned here, and that session's folder; none if
+/// there is no such session.
+fn cost(plan: &Plan, trials: &[(&Design, u64)]) -> Option<(u64, String)> {
+    let has_all = |manifest: &Manifest| {
+        manifest.options.profile == plan.options.profile
+            && trials.iter().all(|(design, _)| manifest.designs.contains(design))
+    };
+    let (dir, _) = lookup::latest(|_, manifest| has_all(manifest)).ok()?;
+    let stored = store::open(&dir).ok()?;
+    let courses = session::courses(&stored.manifest, &stored.records);
+    let each = trials.iter().map(|(design, trials)| {
+        let course = courses.iter().find(|course| course.design.id == design.id)?;
+        Some(course.cost_ns(*trials as usize)).filter(|cost_ns| *cost_ns > 0)
+    });
+    let all_ns: u64 = each.sum::<Option<u64>>()?;
+    Some((all_ns.div_ceil(1_000_000_000), dir.display().to_string()))
 }

@@ -56,7 +56,7 @@ pub(crate) struct ScaleArgs {
     ///
     /// Its columns are n, throughput and optionally trial and cpu_s. Trials of the same number form one
     /// block.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "levels", "work", "unit", "copies", "cpu_quota", "resume", "MeasureArgs", "output"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "levels", "work", "unit", "copies", "cpu_quota", "resume", "dry_run", "MeasureArgs", "output"])]
     pub(crate) fit: Option<PathBuf>,
     /// Set how much to measure
     #[arg(long, value_parser = profile(&PROFILES), default_value = "quick", conflicts_with = "resume")]

@@ -29,6 +29,11 @@ fn measured(file: &str, session: &Path, more: &[&str]) -> Output {
     scruple_study(&[&[file], &fixed[..], more].concat())
 }
 
+fn refused_in(output: &Output, wanted: &str) {
+    assert_eq!(output.status.code(), Some(2), "{}", said(output));
+    assert!(String::from_utf8_lossy(&output.stderr).contains(wanted), "{}", said(output));
+}
+
 fn refused(arguments: &[&str], wanted: &[&str]) {
     let output = scruple_study(arguments);
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -184,24 +189,52 @@ fn a_dry_run_shows_the_trials_and_measures_nothing() {
     assert_eq!(trials.len(), 5);
     let plain = trials.iter().find(|it| it["treatment"]["how"] == "plain").unwrap();
     assert_eq!(plain["command"].as_array().unwrap().len(), 3, "{plain}");
-    for (line, says) in [
-        ("run clock --runs 3", "45 trials in random order, and no more (about "),
-        ("run threads-vs-processes --seed 3", "in the order that seed 3 gives, for 1 min at most"),
-        ("scale --levels 1,2 --runs 2 -- sleep {n}", "(6 s if each takes a second)"),
-        ("why --squeeze cpu --time-budget 9s -- sleep 1", "for 9 s at most"),
-        ("selftest planted_delay", "66 trials in random order, for 1 min at most"),
-    ] {
-        let mut command = scruple();
-        let (verb, rest) = line.split_once(' ').unwrap();
-        command.current_dir(dir.path()).args([verb, "--dry-run"]).args(rest.split(' '));
-        let output = command.output().unwrap();
-        assert!(
-            String::from_utf8_lossy(&output.stdout).contains(says),
-            "{line}: {}",
-            said(&output)
-        );
-    }
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_dry_run_of_any_command_says_how_many_trials_and_how_long() {
+    let _alone = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let run = |line: &str| {
+        let mut command = scruple();
+        command.current_dir(dir.path()).args(line.split(' ')).output().unwrap()
+    };
+    let shown = |line: &str| {
+        let (verb, rest) = line.split_once(' ').unwrap();
+        let output = run(&format!("{verb} --dry-run {rest}"));
+        assert!(output.status.success(), "{line}: {}", said(&output));
+        let words = String::from_utf8_lossy(&output.stdout).into_owned();
+        words.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    for (line, says) in [
+        ("run clock --runs 3", "Planned: 45 trials in random order. Then the session ends."),
+        ("run clock --seed 3 --runs 3", "Planned: 45 trials in the order that seed 3 gives."),
+        ("run clock --runs 3 --time-budget 9s", "order. No block begins after 9 s."),
+        ("run threads-vs-processes", "order. No block begins after 1 min; if time is left, more"),
+        (
+            "scale --levels 1,2 --runs 2 -- sleep {n}",
+            "6 trials in random order. They take 6 s if each",
+        ),
+        (
+            "why --squeeze cpu -- sleep 1",
+            "Blocks with wide intervals follow until 3 min have passed.",
+        ),
+        ("selftest planted_delay", "Planned: 66 trials in random order."),
+    ] {
+        let shown = shown(line);
+        assert!(shown.contains(says), "{line}: {shown}");
+    }
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    refused_in(&run("scale --dry-run --fit -"), "--dry-run");
+    refused_in(&run("run --dry-run no-such"), "no-such");
+    // The time comes from a session that measured the same experiments, of whatever profile is planned.
+    assert!(run("run clock --profile smoke --runs 2 --no-shield").status.success());
+    let judged = shown("run clock --profile smoke --runs 2000");
+    assert!(judged.contains(", judging by scruple-sessions/"), "{judged}");
+    for line in ["run clock --runs 2", "run clock switch --profile smoke --runs 2"] {
+        assert!(!shown(line).contains("judging by"), "{line}");
+    }
 }
 
 #[test]

@@ -21,6 +21,9 @@ const TICKS: usize = 4;
 /// Ratios are drawn at least this far from 1 on both sides, so that tiny ones do not look large.
 const REACH_MIN: f64 = 1.25;
 
+/// The room that the label of a tick takes, as a part of the axis: 50 of its 260 pixels.
+const LABEL_ROOM: f64 = 0.18;
+
 /// Free space at the ends of an axis, as a factor.
 const ROOM: f64 = 1.15;
 
@@ -66,6 +69,17 @@ impl Answers<'_> {
     }
 }
 
+/// Returns the ticks whose labels have room, so that no two labels touch.
+fn labelled<'a>(scale: &Scale, ticks: &'a Ticks) -> Vec<&'a (f64, String)> {
+    let mut kept: Vec<&(f64, String)> = Vec::new();
+    for tick in &ticks.at {
+        if kept.last().is_none_or(|last| scale.place(tick.0) - scale.place(last.0) > LABEL_ROOM) {
+            kept.push(tick);
+        }
+    }
+    kept
+}
+
 impl Drawing for Answers<'_> {
     fn svg(&self) -> Markup {
         let scale = self.scale();
@@ -96,7 +110,7 @@ impl Drawing for Answers<'_> {
                     }
                     @if self.band.is_some() { line.front-one x1=(at(1.0)) x2=(at(1.0)) y2="100%" {} }
                     g.row-axis {
-                        @for (value, word) in &ticks.at { text x=(at(*value)) y="100%" dy="14" { (word) } }
+                        @for (value, word) in labelled(&scale, &ticks) { text x=(at(*value)) y="100%" dy="14" { (word) } }
                     }
                     @for (index, one) in self.strips.iter().enumerate() {
                         @let y = percent((index as f64 + 0.5) / rows);

@@ -9,7 +9,7 @@ use crate::words::anchor;
 use maud::html;
 use model::{Estimate, Headline, QuantityResult, Verdict, Yes};
 use wording::number::{Parts, Terms, counts, joined, placed, result_parts, share, terms};
-use wording::{capital, short, stated};
+use wording::{capital, short, stated, uncapital};
 
 /// Ratios that differ from 1 by less than this factor make no difference worth its name.
 const SMALL: f64 = 1.05;
@@ -291,7 +291,7 @@ fn yes_or_no<'a>(questions: &[&Asked<'a>]) -> Vec<Block<'a>> {
     };
     let lines = questions.iter().map(|one| {
         let (_, word) = answer(one);
-        Text::from(format!("{} {word}: {}.", label(one), evidence(one)))
+        Text::from(format!("{} {word}: {}.", label(one), uncapital(&evidence(one))))
     });
     let heading = Block::heading(3, short(&first.headline.group, 80));
     vec![Block::OnPage(page), Block::InTerminal(vec![heading, Block::list(lines)])]
@@ -445,7 +445,7 @@ mod tests {
             let lines = crate::paint::lines(&blocks, width, crate::paint::Folds::Closed);
             let text = lines.join("\n");
             assert!(text.contains("Create and join") && text.contains("Again"), "{text}");
-            assert!(!text.contains('…'), "{text}");
+            assert!(text.matches("[7.19, 7.42]").count() == 2 && !text.contains('…'), "{text}");
             assert_eq!(text.contains('●'), width >= 80, "{width}: {text}");
         }
     }

@@ -3,7 +3,7 @@
 use super::eyes::Looked;
 use super::made_up::written;
 use super::pipe::browser;
-use crate::fixture;
+use crate::{fixture, recorded};
 
 #[test]
 fn the_first_screen_shows_answers_and_finds_what_people_ask_for() {
@@ -40,4 +40,24 @@ fn the_first_screen_shows_answers_and_finds_what_people_ask_for() {
         looked.assert_no_overflow(width);
     }
     looked.assert_quiet();
+}
+
+/// The least space between two neighbouring labels of an axis in the first screen, in pixels.
+const CLOSEST: &str = "Math.min(...[...document.querySelectorAll('.front-field .row-axis')].flatMap((axis) => {
+  const labels = [...axis.children].map((one) => one.getBoundingClientRect()).filter((one) => one.width > 0);
+  return labels.slice(1).map((one, before) => one.left - labels[before].right);
+}))";
+
+#[test]
+fn labels_of_an_axis_keep_a_distance() {
+    let browser = browser();
+    for name in ["base", "threads"] {
+        let scratch = tempfile::tempdir().unwrap();
+        let looked = Looked::open(&browser, &written(&recorded::session(name), scratch.path()));
+        for width in [360, 390, 768, 1280] {
+            looked.width(width);
+            let closest = looked.number(CLOSEST);
+            assert!((4.0..400.0).contains(&closest), "{name} at {width}: {closest} px");
+        }
+    }
 }
