@@ -1,7 +1,7 @@
 //! The machinery of a session: begin it or resume it, conduct its blocks, store them.
 
 use crate::plan::{Plan, Purpose};
-use crate::progress::{Left, Progress};
+use crate::progress::Progress;
 use crate::schedule::{self, Course, Next};
 use crate::{catalog, environment, lookup, session, ui};
 use anyhow::{Context, bail, ensure};
@@ -319,14 +319,12 @@ impl Session {
 
     /// Returns how long measuring takes yet, where `budget` is left of the time: as long as the base where that
     /// is not bound to the budget, as far as trials of each experiment say how long theirs take.
-    fn left(&self, budget: Option<Duration>) -> Option<Left> {
-        let limit = budget.map(|time| Left { time, is_limit: true });
-        if limit.is_some() && !self.base_first {
-            return limit;
+    fn left(&self, budget: Option<Duration>) -> Option<Duration> {
+        if budget.is_some() && !self.base_first {
+            return budget;
         }
         let base = schedule::rest_of_base_ns(&self.courses, &self.manifest.options)?;
-        let base = Left { time: Duration::from_nanos(base), is_limit: false };
-        limit.filter(|limit| base.time <= limit.time).or(Some(base))
+        budget.max(Some(Duration::from_nanos(base)))
     }
 
     /// Returns the block that narrows the widest interval.

@@ -57,19 +57,9 @@ impl Drop for Line {
     }
 }
 
-/// How long a session measures yet.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Left {
-    pub(crate) time: Duration,
-    /// Whether it is a limit, not an estimate from the trials that are over.
-    pub(crate) is_limit: bool,
-}
-
-impl Left {
-    fn words(self) -> String {
-        let about = if self.is_limit { "at most" } else { "about" };
-        format!("{about} {} left", duration_s(self.time.as_secs_f64().ceil() as u64))
-    }
+/// Returns how long a session measures yet, in words: a block that has begun may take longer than the limit.
+fn words(left: Duration) -> String {
+    format!("about {} left", duration_s(left.as_secs_f64().ceil() as u64))
 }
 
 /// Shows what is being done. It draws between trials only, so that no drawing falls into a timed
@@ -100,19 +90,19 @@ impl Progress {
         experiment: &str,
         block: u32,
         of: Option<u32>,
-        left: Option<Left>,
+        left: Option<Duration>,
     ) {
         self.experiment = experiment.into();
         let of = of.map_or_else(String::new, |of| format!(" of {of}"));
         self.place = format!("{experiment}, block {}{of}", block + 1);
         match &self.line.bar {
             Some(bar) => {
-                let whole = left.map(|left| self.elapsed() + left.time);
+                let whole = left.map(|left| self.elapsed() + left);
                 whole.into_iter().for_each(|whole| bar.set_length(whole.as_millis() as u64));
-                bar.set_prefix(left.map_or_else(String::new, Left::words));
+                bar.set_prefix(left.map_or_else(String::new, words));
             }
             None => {
-                let left = left.map_or_else(String::new, |left| format!(", {}", left.words()));
+                let left = left.map_or_else(String::new, |left| format!(", {}", words(left)));
                 let headline = self.so_far().map_or_else(String::new, |it| format!("; {it}"));
                 let text = format!("{}{left}{headline}", self.place);
                 self.line.show(0, self.elapsed(), text);

@@ -4,7 +4,7 @@
 //! scatter, block by block, is what any comparison of the same kind of work has to see through.
 
 use crate::conduct;
-use crate::progress::{Left, Progress};
+use crate::progress::Progress;
 use crate::scratch::Scratch;
 use crate::{catalog, session};
 use anyhow::{bail, ensure};
@@ -113,7 +113,7 @@ fn blocks(
         if elapsed >= LOOK && enough || elapsed >= LOOK_MAX {
             break;
         }
-        let left = Left { time: LOOK.saturating_sub(elapsed), is_limit: true };
+        let left = LOOK.saturating_sub(elapsed);
         progress.block(&design.id, block, None, Some(left));
         let order = runner::order(seed, &design.id, block, &treatments, &[]);
         let treatments: Vec<_> = (0..).zip(order).collect();
