@@ -46,7 +46,7 @@ pub use answers::planning::{
 pub use answers::predict::predict;
 pub use answers::scaling;
 pub use answers::selftest::{answer_standing, cause_standing, selftest};
-pub use answers::why::why;
+pub use answers::why;
 pub use session::input::Input;
 pub use session::need::{Need, compared, need};
 pub use session::numbers::{Number, Observation};

@@ -318,6 +318,11 @@ impl<'a> Trial<'a> {
         &mut self.measured.counters
     }
 
+    /// Keeps what a program's threads waited for.
+    pub fn waits(&mut self, waits: model::Waits) {
+        self.measured.waits = Some(Box::new(waits));
+    }
+
     /// Keeps observations: each value is the total over `per` operations.
     pub fn record(&mut self, response: &str, per: u64, values: Vec<i64>) {
         debug_assert!(per > 0, "an observation is of one operation at least");

@@ -104,9 +104,11 @@ pub(crate) enum Command {
     /// with an interval, and which one limits it. It needs no hardware counters and does not change
     /// the command.
     ///
-    /// Each trial starts the command once; expect about a hundred runs. A quarter of the CPUs, and at
-    /// least one of two, is reserved for co-runners; the command always has the others.
+    /// Each trial starts the command once. scruple first runs it six times as it is, and says how long
+    /// two blocks of trials take. A quarter of the CPUs, and at least one of two, is reserved for
+    /// co-runners; the command always has the others.
     Why(WhyArgs),
+    Waits(waits::WaitsArgs),
     /// Trace a command's threads, processes and system calls
     ///
     /// scruple traces the command and every thread and process that it creates, by ptrace, which an
@@ -515,6 +517,7 @@ pub(crate) mod fleet;
 pub(crate) mod load;
 pub(crate) mod query;
 pub(crate) mod scale;
+pub(crate) mod waits;
 
 #[cfg(test)]
 mod docs_tests;

@@ -3,7 +3,7 @@
 use crate::plan::{Plan, Purpose};
 use crate::progress::Progress;
 use crate::schedule::{self, Course, Next};
-use crate::{catalog, environment, lookup, session, ui};
+use crate::{catalog, environment, lookup, session, ui, why};
 use anyhow::{Context, bail, ensure};
 use model::{Design, Inquiry, Manifest, Record, SESSION_FORMAT, Summary};
 use runner::{Event, Halt, Runner, Settings, Work};
@@ -38,6 +38,8 @@ pub(crate) enum Ending {
     Complete,
     /// The time was up before the base was complete.
     OutOfTime,
+    /// The time does not suffice for two blocks of squeezes, but the answer is known without.
+    NothingTaken,
     /// Somebody pressed Ctrl-C.
     Interrupted,
 }
@@ -241,15 +243,21 @@ impl Session {
             }
             let left = budget.map(|budget| budget.saturating_sub(progress.elapsed()));
             let options = &self.manifest.options;
-            let base = schedule::base_blocks(options);
             let limit_ns = left.filter(|_| !self.base_first).map(|left| left.as_nanos() as u64);
             let seed = self.manifest.seed;
             let of_base = schedule::next_of_base(&self.courses, options, seed, limit_ns);
-            let Some(next) = of_base.or_else(|| self.by_width(left.unwrap_or_default())) else {
+            if self.manifest.options.inquiry == Some(Inquiry::Why) {
+                why::say_how_long(&self.courses[0], &self.manifest, &self.records, &progress);
+                if why::nothing_fits(&self.courses[0], &self.manifest, &self.records, left)? {
+                    return Ok(Ending::NothingTaken);
+                }
+            }
+            let Some(next) = of_base.or_else(|| self.by_width(left)) else {
                 let options = &self.manifest.options;
                 let incomplete = schedule::incomplete(&self.courses, options).next().is_some();
                 return Ok(if incomplete { Ending::OutOfTime } else { Ending::Complete });
             };
+            let base = self.courses[next.course].base_blocks(&self.manifest.options);
             let of = (next.block < base).then_some(base);
             let id = &self.courses[next.course].design.id;
             progress.block(id, next.block, of, self.left(left));
@@ -282,6 +290,7 @@ impl Session {
         let resume = self.how_to_resume();
         match ending {
             Ending::Complete => {}
+            Ending::NothingTaken => ui::warn(&why::how_to_squeeze(&self.courses[0], &self.records)),
             Ending::OutOfTime => ui::warn(&format!(
                 "the time was up before every experiment had its blocks: {}; to go on without a \
                  limit: {resume}",
@@ -327,15 +336,16 @@ impl Session {
         budget.max(Some(Duration::from_nanos(base)))
     }
 
-    /// Returns the block that narrows the widest interval.
-    fn by_width(&mut self, left: Duration) -> Option<Next> {
+    /// Returns the block that narrows the widest interval, or confirms an answer.
+    fn by_width(&mut self, left: Option<Duration>) -> Option<Next> {
         let Session { courses, records, manifest: Manifest { options, seed, .. }, .. } = self;
         let verdicts = verdicts(courses);
         for course in courses.iter_mut().filter(|course| course.need.is_none()) {
             course.need = Some(need(course, records, options.inquiry, verdicts));
         }
         let needs: Vec<_> = courses.iter().filter_map(|course| course.need.as_ref()).collect();
-        schedule::next_by_width(courses, &needs, options, *seed, left.as_nanos() as u64)
+        let left_ns = left.map(|left| left.as_nanos() as u64);
+        schedule::next_by_width(courses, &needs, options, *seed, left_ns)
     }
 
     /// Conducts a block. False if it was interrupted.
@@ -399,6 +409,7 @@ fn need(
     let own: Vec<&Record> = own.collect();
     match inquiry {
         Some(Inquiry::Scale) => analysis::scaling::next(&course.design, &own, &course.treatments),
+        Some(Inquiry::Why) => analysis::why::next(&course.design, &own, &course.treatments),
         _ => analysis::need(&course.design, &own, &course.treatments, verdicts),
     }
 }

@@ -3,8 +3,8 @@
 use crate::exit::Exit;
 use crate::plan::Plan;
 use crate::schedule::Course;
-use crate::{lookup, session, ui};
-use model::{Design, Manifest, SCRATCH, Subject, Treatment};
+use crate::{lookup, session, ui, why};
+use model::{Design, Inquiry, Manifest, SCRATCH, Subject, Treatment};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use wording::number::{count, duration_s};
@@ -21,11 +21,17 @@ pub(crate) fn show(plan: &Plan, as_json: bool) -> anyhow::Result<Exit> {
     let (mut json, mut counts) = (Vec::new(), Vec::new());
     for design in &plan.designs {
         let course = Course::new(design.clone(), &plan.options);
-        let order = course.missing(seed, 0, &course.base);
+        let squeezes = match plan.options.inquiry {
+            Some(Inquiry::Why) if plan.options.blocks.is_none() => why::squeezes(&course),
+            _ => Vec::new(),
+        };
+        let block = if squeezes.is_empty() { &course.base } else { &squeezes };
+        let order = course.missing(seed, 0, block);
         let treatments: Vec<Treatment> =
             order.into_iter().map(|(_, treatment)| treatment).collect();
         let (each, blocks) = (treatments.len() as u64, course.base_blocks(&plan.options));
-        let trials = each * u64::from(blocks);
+        let base = course.base.len() as u64 * u64::from(blocks);
+        let trials = base + u64::from(why::LEAST) * squeezes.len() as u64;
         counts.push((design, trials));
         if let Some(subject) = &design.subject {
             let filled = treatments.into_iter().map(|it| Trial::of(design, subject, it));

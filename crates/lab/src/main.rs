@@ -35,6 +35,7 @@ mod sides;
 mod study;
 mod syscalls;
 mod ui;
+mod waits;
 mod why;
 
 use clap::Parser;
@@ -79,6 +80,7 @@ fn perform(command: &cli::Command) -> anyhow::Result<Exit> {
         cli::Command::Doctor(args) => doctor::doctor(args),
         cli::Command::Selftest(args) => selftest::selftest(args),
         cli::Command::Why(args) => why::why(args),
+        cli::Command::Waits(args) => waits::waits(args),
         cli::Command::Syscalls(args) => syscalls::syscalls(args),
         cli::Command::Report(args) => show::report(args),
         cli::Command::Ask(args) => ask::ask(args),

@@ -138,6 +138,14 @@ impl Progress {
         })
     }
 
+    /// Says something on a line of its own.
+    pub(crate) fn note(&self, text: &str) {
+        match &self.line.bar {
+            Some(bar) => bar.suspend(|| ui::note(text)),
+            None => ui::note(text),
+        }
+    }
+
     pub(crate) fn elapsed(&self) -> Duration {
         self.line.begun.elapsed()
     }

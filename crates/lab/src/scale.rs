@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::plan::{Plan, Purpose};
 use crate::{input, inquiry, plan, session, ui};
 use analysis::scaling::{ScaleInput, figures, scaling};
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use model::{Inquiry, Pick, Scaling, Stream};
 use std::path::Path;
 use study::{PrintedWork, ScaleRequest};
@@ -29,6 +29,9 @@ fn session_plan(args: &ScaleArgs) -> anyhow::Result<Plan> {
         subject::check_pick(&Pick::Regex(regex.clone()))
             .map_err(|what| anyhow!("--work {regex:?}: {what}"))?;
     }
+    if let Some(nobody) = args.with.iter().find(|with| subject::peers(with).is_empty()) {
+        bail!("--with {nobody}: no process has this ID or name (as in /proc/PID/comm)");
+    }
     let from = match args.work_from {
         WorkFrom::Stdout => Stream::Stdout,
         WorkFrom::Stderr => Stream::Stderr,
@@ -41,6 +44,7 @@ fn session_plan(args: &ScaleArgs) -> anyhow::Result<Plan> {
         levels: args.levels.as_ref().map(|levels| &levels.0[..]),
         work: args.work.as_deref().map(|regex| PrintedWork { regex, from, unit }),
         copies: args.copies,
+        with: args.with.clone(),
         cpu_quota: args.cpu_quota,
         time_limit_ms: args.time_limit,
     };

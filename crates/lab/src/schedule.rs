@@ -2,7 +2,7 @@
 //! wide intervals, until they are narrow enough or the time is up.
 
 use analysis::Need;
-use analysis::scaling::{WORKERS, coarse};
+use analysis::scaling::{WORKERS, coarse, is_on_one_cpu};
 use model::{Design, Inquiry, Options, Record, Treatment};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -84,7 +84,7 @@ impl Course {
     }
 
     /// Returns how many trials its base still lacks, and what they are likely to take in ns.
-    fn rest_of_base(&self, options: &Options) -> (usize, u64) {
+    pub(crate) fn rest_of_base(&self, options: &Options) -> (usize, u64) {
         let trials = self.missing_of_base(base_blocks_of(&self.design, options));
         (trials, self.cost_ns(trials))
     }
@@ -124,17 +124,24 @@ impl Course {
 }
 
 /// Returns the treatments of the base: all, but where the question is how a program scales, a part of the
-/// numbers of workers; the rest is measured where it narrows the curve.
+/// numbers of workers, and where it is what limits it, those that take nothing, unless a number of blocks was
+/// asked for; the rest is measured where it narrows the answer.
 fn base(treatments: &[Treatment], options: &Options) -> Vec<Treatment> {
-    if options.inquiry != Some(Inquiry::Scale) {
-        return treatments.to_vec();
+    match options.inquiry {
+        Some(Inquiry::Scale) => {}
+        Some(Inquiry::Why) if options.blocks.is_none() => {
+            return treatments.iter().filter(|it| analysis::why::is_plain(it)).cloned().collect();
+        }
+        _ => return treatments.to_vec(),
     }
     let of = |treatment: &Treatment| treatment.level(WORKERS)?.parse::<u64>().ok();
     let mut levels: Vec<u64> = treatments.iter().filter_map(of).collect();
     levels.sort_unstable();
     levels.dedup();
     let coarse = coarse(&levels, options.cpus.len() as u64);
-    let is_coarse = |treatment: &&Treatment| of(treatment).is_none_or(|n| coarse.contains(&n));
+    let is_coarse = |treatment: &&Treatment| {
+        !is_on_one_cpu(treatment) && of(treatment).is_none_or(|n| coarse.contains(&n))
+    };
     treatments.iter().filter(is_coarse).cloned().collect()
 }
 
@@ -163,7 +170,11 @@ const EXACT_BLOCKS: u32 = 2;
 /// asked for is kept.
 fn base_blocks_of(design: &Design, options: &Options) -> u32 {
     let all = base_blocks(options);
-    if options.blocks.is_none() && design.is_exact() { all.min(EXACT_BLOCKS) } else { all }
+    match options.blocks {
+        None if design.is_exact() => all.min(EXACT_BLOCKS),
+        None if options.inquiry == Some(Inquiry::Why) => analysis::why::PLAIN_BLOCKS,
+        _ => all,
+    }
 }
 
 /// Returns the blocks of the base that are not complete yet, in the order of the rounds.
@@ -259,7 +270,8 @@ fn in_rounds<'a>(
 
 /// Returns the next block of the experiment that has fewest, of those whose intervals are too wide; none
 /// if all are narrow enough or at their most blocks. It looks at widths alone, never at significance: a
-/// rule that stops on significance finds it too often.
+/// rule that stops on significance finds it too often. Without a time limit, or with a number of blocks that was
+/// asked for, only an experiment that confirms an answer has another block.
 ///
 /// Going in rounds gives an expensive experiment the blocks that its verdicts take, and keeps the blocks of
 /// one experiment apart in time, so that what lasts for seconds does not make neighbouring blocks alike.
@@ -268,13 +280,16 @@ pub(crate) fn next_by_width(
     needs: &[&Need],
     options: &Options,
     seed: u64,
-    left_ns: u64,
+    left_ns: Option<u64>,
 ) -> Option<Next> {
-    if options.blocks.is_some() || left_ns == 0 {
+    if left_ns == Some(0) {
         return None;
     }
-    let mut wide: Vec<usize> =
-        (0..courses.len()).filter(|course| needs[*course].ratio > 1.0).collect();
+    let narrows = options.blocks.is_none() && left_ns.is_some();
+    let left_ns = left_ns.unwrap_or(u64::MAX);
+    let mut wide: Vec<usize> = (0..courses.len())
+        .filter(|course| needs[*course].ratio > 1.0 && (narrows || needs[*course].confirms))
+        .collect();
     let place = |round: u32, course: usize| {
         runner::round_order(seed, round, courses.len()).iter().position(|at| *at == course)
     };
@@ -407,8 +422,12 @@ mod tests {
     #[test]
     fn no_number_of_blocks_ends_a_session_while_time_is_left() {
         let mut course = course();
-        let need =
-            analysis::Need { ratio: 1.5, treatments: course.treatments.clone(), headline: None };
+        let need = analysis::Need {
+            ratio: 1.5,
+            treatments: course.treatments.clone(),
+            headline: None,
+            confirms: false,
+        };
         let completed = || model::Outcome::Completed { leaked: 0 };
         for (block, in_quick) in [(5, true), (39, true), (500, true), (BLOCKS_MAX - 1, false)] {
             let one = record(&course, block, completed());
@@ -416,13 +435,34 @@ mod tests {
             let next = |profile, left_ns| {
                 let options = Options { profile, ..Options::default() };
                 let courses = std::slice::from_ref(&course);
-                next_by_width(courses, &[&need], &options, 7, left_ns).map(|next| next.block)
+                next_by_width(courses, &[&need], &options, 7, Some(left_ns)).map(|next| next.block)
             };
             let follows = in_quick.then_some(block + 1);
             assert_eq!(next(model::Profile::Quick, u64::MAX), follows);
             assert_eq!(next(model::Profile::Quick, 0), None);
             assert_eq!(next(model::Profile::Smoke, u64::MAX), None);
         }
+    }
+
+    #[test]
+    fn with_a_number_of_blocks_or_without_a_limit_only_what_confirms_has_another_block() {
+        let mut course = course();
+        let completed = model::Outcome::Completed { leaked: 0 };
+        course.note(&record(&course, 5, completed));
+        let treatments = course.treatments.clone();
+        let next = |confirms, blocks, left_ns| {
+            let need =
+                Need { ratio: 2.0, treatments: treatments.clone(), headline: None, confirms };
+            let options = Options { profile: model::Profile::Quick, blocks, ..Options::default() };
+            next_by_width(std::slice::from_ref(&course), &[&need], &options, 7, left_ns).is_some()
+        };
+        for (blocks, left_ns, narrows) in
+            [(None, Some(u64::MAX), true), (Some(6), Some(u64::MAX), false), (Some(6), None, false)]
+        {
+            assert_eq!(next(false, blocks, left_ns), narrows, "{blocks:?} {left_ns:?}");
+            assert!(next(true, blocks, left_ns), "{blocks:?} {left_ns:?}");
+        }
+        assert!(!next(true, None, Some(0)));
     }
 
     #[test]
@@ -434,13 +474,17 @@ mod tests {
                 course.note(&one);
             }
         }
-        let need =
-            |ratio| analysis::Need { ratio, treatments: course().treatments, headline: None };
+        let need = |ratio| analysis::Need {
+            ratio,
+            treatments: course().treatments,
+            headline: None,
+            confirms: false,
+        };
         let options = Options { profile: model::Profile::Quick, ..Options::default() };
         let next = |ratios: [f64; 3]| {
             let needs = ratios.map(need);
             let needs: Vec<_> = needs.iter().collect();
-            next_by_width(&courses, &needs, &options, 7, u64::MAX).map(|next| next.course)
+            next_by_width(&courses, &needs, &options, 7, Some(u64::MAX)).map(|next| next.course)
         };
         assert_eq!(next([9.0, 1.1, 1.2]), Some(1));
         assert_eq!(next([9.0, 0.9, 1.01]), Some(2));

@@ -37,6 +37,7 @@ mod subject;
 mod summary;
 mod treatment;
 mod unit;
+mod waits;
 mod why;
 
 pub use account::*;
@@ -67,6 +68,7 @@ pub use subject::*;
 pub use summary::*;
 pub use treatment::*;
 pub use unit::*;
+pub use waits::*;
 pub use why::*;
 
 /// Ends the function with an error, a text as of `format!`, unless a condition holds.
@@ -116,3 +118,6 @@ pub const PREDICTION_FORMAT: u32 = 1;
 
 /// Version of the layout of what `scruple why --json` prints; docs/why.schema.json describes it.
 pub const WHY_FORMAT: u32 = 1;
+
+/// Version of the layout of what `scruple waits --json` prints; docs/waits.schema.json describes it.
+pub const WATCHED_FORMAT: u32 = 1;

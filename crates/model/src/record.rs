@@ -1,4 +1,4 @@
-use crate::{Name, Named, Treatment};
+use crate::{Name, Named, Treatment, Waits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -115,6 +115,9 @@ pub struct Measured {
     /// What was seen rather than counted: a list, a layout.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exhibits: Vec<Exhibit>,
+    /// What the program's threads waited for; null where nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<Box<Waits>>,
 }
 
 /// Something that a trial saw and that a reader should see too: a list of system calls, the blocks

@@ -1,4 +1,4 @@
-use crate::{Estimate, Grade};
+use crate::{Estimate, WaitKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -7,6 +7,9 @@ pub const SCALE_WORKERS: &str = "n";
 
 /// The factor that says how many copies of the program, with one worker each, run at once.
 pub const SCALE_COPIES: &str = "copies";
+
+/// The factor that says on which CPUs the program runs: `all` of the session's, or `one`.
+pub const SCALE_PLACEMENT: &str = "placement";
 
 /// The response in which a program says how much work it did.
 pub const SCALE_WORK: &str = "work";
@@ -81,6 +84,38 @@ pub struct ScaleAccount {
     pub parts: Vec<ScalePart>,
     /// The sum of all parts but the rest.
     pub explained: f64,
+    /// What blocked workers waited for, the longest first; empty where nobody looked.
+    pub waits: Vec<ScaleWait>,
+}
+
+/// One thing that blocked workers waited for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ScaleWait {
+    /// What kind of thing.
+    pub kind: WaitKind,
+    /// Its name; empty where it has none.
+    pub what: String,
+    /// The function of the program that waited; empty where it is not known.
+    pub place: String,
+    /// Who held or kept it; empty where it is not known.
+    pub holder: String,
+    /// Its share of the whole of the workers' time: the mean of the trials. Looks that found a thread
+    /// waiting for it bound the interval also.
+    pub share: Estimate,
+    /// The number of these looks.
+    pub looks: u32,
+}
+
+/// How well a cause is founded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Founding {
+    /// An experiment removed or changed it, and throughput followed; or the kernel counted it.
+    Confirmed,
+    /// What was measured and what was seen agree with it.
+    Consistent,
+    /// Timing alone points to it.
+    Suspected,
 }
 
 /// A part of the workers' time.
@@ -181,11 +216,11 @@ pub struct ScaleResidual {
 /// Where a throughput is greatest.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScalePeak {
-    /// The n; null where there is none within 1.3 times the largest n measured.
+    /// The n; null where there is none up to the largest n measured.
     pub n: Option<f64>,
     /// Lower end of the 95 % interval.
     pub low: Option<f64>,
-    /// Upper end; null where it is open.
+    /// Upper end; null where it is open or beyond the largest n measured.
     pub high: Option<f64>,
     /// The same in words.
     pub sentence: String,
@@ -213,8 +248,8 @@ pub struct ScaleCause {
     pub at: f64,
     /// The share of the workers' time there that it costs; null where it is not known.
     pub lost: Option<Estimate>,
-    /// What the evidence is.
-    pub grade: Grade,
+    /// How well it is founded.
+    pub standing: Founding,
     /// The cause in plain words.
     pub sentence: String,
     /// The numbers that speak for it.
@@ -231,12 +266,20 @@ pub struct ScaleCause {
 pub enum Bottleneck {
     /// Nothing in the range measured.
     Nothing,
-    /// A part that one worker does alone, or workers with unequal shares.
+    /// A part that one worker does alone.
     Serial,
+    /// Shares of different size: those who are done wait for the others.
+    Unequal,
     /// A lock that puts its waiters to sleep.
     Mutex,
+    /// Workers wait for a signal of one another: a queue, a stage of a pipeline, a channel.
+    Handover,
+    /// Something outside of the program: storage, the network, another process, a time.
+    Outside,
     /// A lock, or shared data, at which workers burn CPU time.
     Spinning,
+    /// Cache lines that several workers write.
+    Sharing,
     /// Memory bandwidth, caches or cores that workers share.
     Hardware,
     /// CPU time grows, and it is not known whether by spinning or by the hardware.

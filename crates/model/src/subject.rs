@@ -53,6 +53,8 @@ pub struct Subject {
     /// How long processes that it leaves behind may go on before they are killed, in milliseconds.
     /// What they use meanwhile is counted.
     pub linger_ms: u32,
+    /// Programs that work for it, by process ID or name: their CPU time is none of its neighbours'.
+    pub with: Vec<String>,
     /// The factor whose levels say which resource is taken from it, and how much of it: the
     /// level's name is `none`, or a resource with the part that is taken in percent, `cpu-25`.
     pub squeeze: Option<String>,

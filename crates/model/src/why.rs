@@ -1,4 +1,4 @@
-use crate::{Estimate, QuantityResult};
+use crate::{Estimate, QuantityResult, WaitKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -129,9 +129,19 @@ pub struct Why {
     pub answer: String,
     /// The resource that limits it; null where none can be named.
     pub named: Option<Resource>,
-    /// What the answer rests on: `timing` (elapsed times alone) or `timing and counters` (what the
-    /// kernel counted agrees).
+    /// What it waits for most of its time, where the answer names that and it is no such resource.
+    pub named_wait: Option<WaitKind>,
+    /// Whether the answer names the kernel's work for it: system calls and page faults.
+    pub named_kernel: bool,
+    /// Where CPU time is named: what the program may wait for while it is on a CPU, as far as nothing
+    /// excludes it.
+    pub open: Vec<Resource>,
+    /// What the answer rests on: `timing` (elapsed times with something taken and without), `counters`
+    /// (what the kernel counted) and `waits` (what its threads were seen to wait for), as far as they
+    /// agree.
     pub evidence: String,
+    /// Where its time goes with nothing taken.
+    pub time: WhyTime,
     /// Elapsed time with nothing taken, in nanoseconds; null without trials.
     pub wall_ns: Option<Estimate>,
     /// What the kernel counted with nothing taken: CPU use, waiting, switches, faults, bytes.
@@ -150,6 +160,46 @@ pub struct Why {
     pub beside: Option<QuantityResult>,
     /// What makes the answer doubtful; empty where nothing does.
     pub warnings: Vec<String>,
+}
+
+impl Why {
+    /// Reports whether the answer names anything.
+    pub fn is_answered(&self) -> bool {
+        self.named.is_some() || self.named_wait.is_some() || self.named_kernel
+    }
+}
+
+/// Where the time of a program goes with nothing taken, over trials.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WhyTime {
+    /// CPU time by elapsed time: more than 1 where several threads run at once.
+    pub cpu: Option<Estimate>,
+    /// System time by CPU time.
+    pub kernel: Option<Estimate>,
+    /// The part of the elapsed time in which no thread ran or was ready to run; null where nobody
+    /// looked.
+    pub still: Option<Estimate>,
+    /// Switches because it waited, per second.
+    pub switches_per_s: Option<Estimate>,
+    /// What it waited for meanwhile, by kind, the longest first.
+    pub kinds: Vec<WhyWait>,
+    /// The same by what it was: the path of a file, the other end of a socket.
+    pub waited: Vec<WhyWait>,
+    /// Why waits have no name, with the remedy; empty where all could be asked.
+    pub unasked: String,
+}
+
+/// What a program waited for while none of its threads ran or was ready to run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WhyWait {
+    /// What kind of thing.
+    pub kind: WaitKind,
+    /// Its name; empty where it has none, or where this is all of the kind.
+    pub what: String,
+    /// What held it, as far as it is known.
+    pub holder: String,
+    /// By elapsed time.
+    pub share: Estimate,
 }
 
 /// A number that the kernel counted of the program with nothing taken.
@@ -186,6 +236,24 @@ pub struct SqueezeResult {
     pub linear: Option<bool>,
     /// What should be known of it; empty mostly.
     pub remark: String,
+}
+
+/// An interval of an elasticity that reaches from below the first to above the second excludes nothing: the
+/// resource may not matter, and it may be all that matters.
+const EXCLUDES_NOTHING: (f64, f64) = (0.2, 0.8);
+
+/// Reports whether the interval of an elasticity excludes anything.
+pub fn is_elasticity_known(elasticity: &Estimate) -> bool {
+    let Estimate { low, high, .. } = *elasticity;
+    let all = low < EXCLUDES_NOTHING.0 && high > EXCLUDES_NOTHING.1;
+    low.is_finite() && high.is_finite() && !all
+}
+
+impl SqueezeResult {
+    /// Returns the elasticity where its interval excludes anything.
+    pub fn known(&self) -> Option<Estimate> {
+        self.elasticity.filter(is_elasticity_known)
+    }
 }
 
 /// One strength of a squeeze.

@@ -7,7 +7,7 @@ use crate::surroundings::Before;
 use crate::{Error, Shield};
 use model::{
     Design, FromTrial, Measured, Outcome, PROTOCOL_VERSION, Phase, ProcessUsage, Record, Spec,
-    Surroundings, ToTrial, Treatment,
+    Surroundings, ToTrial, Treatment, Waits,
 };
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -162,6 +162,9 @@ impl Runner {
             }
         }
         let usage = ended.ended.usage;
+        let waits = known.measured.as_ref().and_then(|measured| measured.waits.as_deref());
+        let own_ns = usage.user_ns + usage.system_ns + waits.map_or(0, Waits::peers_ns);
+        let machine = before.until_now(&self.quotas, own_ns);
         let record = Record {
             trial: order.trial,
             experiment: order.design.id.as_str().into(),
@@ -179,10 +182,7 @@ impl Runner {
             measuring_ns: known.measuring_ns,
             total_ns,
             runner_cpu_ns: known.runner_cpu_ns,
-            machine: Surroundings {
-                trial_pauses: talk.pauses(),
-                ..before.until_now(&self.quotas, usage.user_ns + usage.system_ns)
-            },
+            machine: Surroundings { trial_pauses: talk.pauses(), ..machine },
             log: talk.log_text(),
         };
         self.clear(&folder);

@@ -28,7 +28,7 @@ impl Before {
         }
     }
 
-    /// What happened since, less what the trial and the runner used themselves.
+    /// What happened since, less what the runner used, and the trial with the programs that worked for it.
     pub(crate) fn until_now(&self, quotas: &Quotas, trial_cpu_ns: u64) -> Surroundings {
         let now = Before::now(quotas);
         let own_ns = trial_cpu_ns + (now.runner_cpu_ns - self.runner_cpu_ns);

@@ -4,8 +4,8 @@ use crate::measured;
 use model::measures::{self, AGAIN, CPU, WALL};
 use model::{
     Card, Cell, Control, Design, Factor, Finding, Grid, Level, Metric, Needs, Pick, Profile,
-    Quantity, Response, SCALE_COPIES as COPIES, SCALE_WORK as WORK, SCALE_WORKERS as WORKERS,
-    Stream, Subject, SubjectLimits, Unit,
+    Quantity, Response, SCALE_COPIES as COPIES, SCALE_PLACEMENT as PLACEMENT, SCALE_WORK as WORK,
+    SCALE_WORKERS as WORKERS, Stream, Subject, SubjectLimits, Unit,
 };
 use std::collections::BTreeMap;
 
@@ -24,6 +24,8 @@ pub struct ScaleRequest<'a> {
     pub work: Option<PrintedWork<'a>>,
     /// Whether separate copies are measured next to one command.
     pub copies: bool,
+    /// Programs that work for the command, by process ID or name.
+    pub with: Vec<String>,
     /// The CPUs' worth of time that a cgroup allows.
     pub cpu_quota: Option<f64>,
     /// The time after which a trial is killed, in ms.
@@ -69,7 +71,9 @@ pub fn scale(asked: &ScaleRequest<'_>) -> Result<Design, String> {
     if !levels.contains(&1) {
         levels.insert(0, 1);
     }
-    let copies = asked.copies.then(|| at_once(&levels, asked.cpus)).transpose()?;
+    let most = at_once(&levels, asked.cpus);
+    let copies = asked.copies.then(|| most.clone()).transpose()?;
+    let placed = most.ok();
     let mut responses = measured().map_err(|error| error.to_string())?;
     responses.extend(asked.work.map(work));
     let design = Design {
@@ -78,15 +82,15 @@ pub fn scale(asked: &ScaleRequest<'_>) -> Result<Design, String> {
         chapter: "your own programs".into(),
         question: format!("How does {} scale?", program(asked.command)),
         method: method(asked),
-        factors: factors(&levels, copies),
-        grids: grids(&levels, copies),
+        factors: factors(&levels, copies, placed),
+        grids: grids(&levels, copies, placed),
         findings: findings(&levels, asked.cpus, asked.work.is_some()),
         controls: controls(),
         responses,
         needs: Needs { cpus: 1, ..Needs::default() },
         precision: PRECISION,
         time_limit_ms: asked.time_limit_ms,
-        subject: Some(subject(asked, copies)),
+        subject: Some(subject(asked, copies, placed.is_some())),
         ..Design::default()
     };
     design.check().map_err(|error| error.what)?;
@@ -111,7 +115,7 @@ fn at_once(levels: &[u64], cpus: u64) -> Result<u64, String> {
     })
 }
 
-fn subject(asked: &ScaleRequest<'_>, copies: Option<u64>) -> Subject {
+fn subject(asked: &ScaleRequest<'_>, copies: Option<u64>, placed: bool) -> Subject {
     let mut command = asked.command.to_vec();
     let mut lists = BTreeMap::new();
     if let Some(copies) = copies {
@@ -134,6 +138,8 @@ fn subject(asked: &ScaleRequest<'_>, copies: Option<u64>) -> Subject {
         lists,
         folder: asked.folder.clone(),
         workers: format!("{{{WORKERS}}}"),
+        cpus: if placed { format!("{{{PLACEMENT}}}") } else { String::new() },
+        with: asked.with.clone(),
         linger_ms: LINGER_MS,
         limits: SubjectLimits {
             cpus_quota: asked.cpu_quota.map(|cpus| cpus.to_string()).unwrap_or_default(),
@@ -151,7 +157,7 @@ fn work(printed: PrintedWork<'_>) -> Response {
     Response::new(WORK, "work done", Unit::Other(unit), card)
 }
 
-fn factors(levels: &[u64], copies: Option<u64>) -> Vec<Factor> {
+fn factors(levels: &[u64], copies: Option<u64>, placed: Option<u64>) -> Vec<Factor> {
     let factor = |name: &str, about: &str, levels: Vec<Level>| Factor {
         name: name.into(),
         about: about.into(),
@@ -173,11 +179,17 @@ fn factors(levels: &[u64], copies: Option<u64>) -> Vec<Factor> {
             vec![Level::new("1", "the command alone"), Level::new(&copies.to_string(), many)];
         all.push(factor(COPIES, about, levels));
     }
+    if placed.is_some() {
+        let about = "on which CPUs of the session the command runs; on one only where workers need more CPU \
+                     time than one, to see whether they spin";
+        let levels = vec![Level::new("all", "all of them"), Level::new("one", "the last one")];
+        all.push(Factor { baseline: "all".into(), ..factor(PLACEMENT, about, levels) });
+    }
     all
 }
 
-/// Returns the grids: every n; one worker again; copies of one worker.
-fn grids(levels: &[u64], copies: Option<u64>) -> Vec<Grid> {
+/// Returns the grids: every n; one worker again; copies of one worker; as many workers on one CPU as have CPUs.
+fn grids(levels: &[u64], copies: Option<u64>, placed: Option<u64>) -> Vec<Grid> {
     let grid = |factor: &str, levels: Vec<String>| Grid {
         from: Profile::Smoke,
         vary: vec![(factor.to_string(), levels)],
@@ -187,6 +199,13 @@ fn grids(levels: &[u64], copies: Option<u64>) -> Vec<Grid> {
         grid(AGAIN, vec!["yes".into()]),
     ];
     grids.extend(copies.map(|copies| grid(COPIES, vec![copies.to_string()])));
+    grids.extend(placed.map(|n| Grid {
+        from: Profile::Smoke,
+        vary: vec![
+            (WORKERS.to_string(), vec![n.to_string()]),
+            (PLACEMENT.to_string(), vec!["one".into()]),
+        ],
+    }));
     grids
 }
 

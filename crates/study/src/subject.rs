@@ -9,9 +9,11 @@ use std::collections::BTreeMap;
 
 /// The keys of the file that speak of the program.
 pub(crate) const KEYS: &str = "command shell prepare cleanup folder env clear_env stdin affinity limits \
-    exit_codes look_every linger workers time_limit";
+    exit_codes look_every linger with workers time_limit";
 
 const COMMAND: &str = "a list of words such as [\"zstd\", \"-{level}\", \"data\"]";
+
+const WITH: &str = "a list of process IDs or names such as [\"postgres\"]";
 
 /// How long processes that a program leaves behind may go on, if the file does not say.
 const LINGER_MS: u32 = 1_000;
@@ -37,6 +39,7 @@ pub(crate) fn read(top: &Value<'_>, around: &Around<'_>) -> Result<Subject> {
         limits: top.read("limits", limits)?.unwrap_or_default(),
         exit_codes: top.read("exit_codes", exit_codes)?.unwrap_or_default(),
         workers: word("workers", "a number, or \"{n}\"")?,
+        with: top.read("with", |value| value.words(WITH))?.unwrap_or_default(),
         look_every_ms: top.read("look_every", look_every)?,
         linger_ms: top
             .read("linger", |value| millis(value, "a time such as \"2s\""))?

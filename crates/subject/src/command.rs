@@ -128,7 +128,7 @@ fn number<T>(
 
 fn cpus(text: &str, spec: &Spec) -> Result<Option<Vec<u32>>> {
     match text {
-        "" => Ok(None),
+        "" | "all" => Ok(None),
         "one" => match spec.cpus.last() {
             Some(last) => Ok(Some(vec![*last])),
             None => Err(Stop::failed("the plan gives no CPU")),

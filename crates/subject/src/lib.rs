@@ -14,17 +14,22 @@
 mod aside;
 mod command;
 mod family;
+mod idle;
 mod limits;
 mod looker;
 mod memory;
 mod metrics;
 mod missing;
 mod output;
+mod peers;
 mod record;
 mod slots;
 mod squeeze;
 mod tally;
 mod text;
+mod threads;
+mod waits;
+mod watch;
 
 use command::Filled;
 use family::Outlived;
@@ -42,7 +47,9 @@ use sys::usage::Usage;
 
 pub use metrics::check_pick;
 pub use missing::{Missing, missing};
+pub use peers::found as peers;
 pub use tally::{Executed, Figures, Group, Killed, Made, Numbers, Tally};
+pub use watch::{Show, Watch, Watching, watch};
 
 /// How much of the end of its standard error goes to the trial's log.
 const LOG_BYTES: usize = 2048;
@@ -132,6 +139,7 @@ fn measure(trial: &mut Trial<'_>, subject: &Subject, filled: &Filled) -> Result<
         at_ns: began.at_ns,
         spared: spared.clone(),
         workers: filled.workers,
+        with: subject.with.clone(),
         every: subject.look_every_ms.map(|ms| Duration::from_millis(ms.into())),
     });
     let pid = child.id() as Pid;

@@ -8,9 +8,10 @@
 
 use crate::memory::{Member, MemoryLooks};
 use crate::slots::Slots;
+use crate::waits::Asker;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
-use sys::proc::Stat;
+use sys::proc::{Census, Stat};
 use sys::task::Pid;
 
 /// The part of the time that looks at threads and counters may take, of one CPU.
@@ -26,11 +27,16 @@ const GLANCES_SHARE: f64 = 0.003;
 /// The part of the time that walks through page tables may take, of one CPU.
 const WALKS_SHARE: f64 = 0.003;
 
+/// What a look at one more thread costs, and what one look may cost whatever the share is, in ns: a look at
+/// thousands of threads waits until the program has run for long enough.
+const THREAD_NS: u64 = 20_000;
+const ONE_LOOK_NS: u64 = 2_000_000;
+
 /// When the first look is due, whatever it costs: most programs have begun to work by then.
-const FIRST_LOOK_NS: u64 = 1_000_000;
+pub(crate) const FIRST_LOOK_NS: u64 = 1_000_000;
 
 /// No look comes sooner after another: below this a look finds little that is new.
-const SHORTEST_NS: u64 = 1_000_000;
+pub(crate) const SHORTEST_NS: u64 = 1_000_000;
 
 /// What all looks together have seen.
 #[derive(Debug, Default)]
@@ -45,6 +51,7 @@ pub(crate) struct Looked {
     pub(crate) threads: usize,
     pub(crate) slots: Slots,
     pub(crate) memory: MemoryLooks,
+    pub(crate) waits: model::Waits,
 }
 
 /// The looker, before and while it looks.
@@ -70,6 +77,8 @@ pub(crate) struct Began {
     pub(crate) spared: Vec<Pid>,
     /// How many workers it was asked to use.
     pub(crate) workers: Option<u32>,
+    /// Programs that work for it, by process ID or name.
+    pub(crate) with: Vec<String>,
     /// The user's interval; none follows the cost, zero never looks but at the end.
     pub(crate) every: Option<Duration>,
 }
@@ -128,6 +137,8 @@ fn watch(heard: &Receiver<Order>) -> Looked {
         ..Looked::default()
     };
     let cpu_before_ns = sys::clock::thread_cpu_ns();
+    let mut asker = Asker::beside(&began.with);
+    let mut census = Census::new(None, spared.to_vec());
     let mut looks = Budget::new(if began.workers.is_some() { DIVIDING_SHARE } else { LOOKS_SHARE });
     let (mut walks, mut glances) = (Budget::new(WALKS_SHARE), Budget::new(GLANCES_SHARE));
     let mut due_ns = match every {
@@ -151,16 +162,25 @@ fn watch(heard: &Receiver<Order>) -> Looked {
             Err(RecvTimeoutError::Timeout) => {}
             Ok(Order::Look(_)) => continue,
             Ok(Order::End(ended)) => {
-                look(&mut looked, spared, Some(ended));
+                look(&mut looked, &mut asker, &mut census, Some(ended));
                 break;
             }
             Err(RecvTimeoutError::Disconnected) => break,
         }
+        let dear_ns = looks.spend(|| census.threads()) as u64 * THREAD_NS;
+        let passed_ns = sys::clock::now_ns().saturating_sub(began_ns);
+        if every.is_none() && dear_ns > ONE_LOOK_NS && !looks.allows(dear_ns, passed_ns) {
+            // Until then most of them may have ended.
+            let again_ns = sys::clock::now_ns() + looks.pause_ns().max(SHORTEST_NS);
+            due_ns = again_ns.min(began_ns + looks.would_be_within_ns(dear_ns));
+            continue;
+        }
         let members = looks.spend(|| {
-            let members = look(&mut looked, spared, None);
+            let members = look(&mut looked, &mut asker, &mut census, None);
             looked.memory.count(&members);
             members
         });
+        looks.spent_once(asker.once_ns());
         let walk_ns = looked.memory.walk_would_take_ns();
         let passed_ns = sys::clock::now_ns().saturating_sub(began_ns);
         if looked.looks == 1 || every.is_some() || walks.allows(walk_ns, passed_ns) {
@@ -174,25 +194,37 @@ fn watch(heard: &Receiver<Order>) -> Looked {
         };
     }
     looked.cpu_ns = sys::clock::thread_cpu_ns() - cpu_before_ns;
+    // Symbols are read when the program has ended: a large library takes longer than a look may.
+    looked.waits = looked.slots.waits(&asker);
     looked
 }
 
 /// Looks once at processes and threads, and returns the processes that live.
-fn look(looked: &mut Looked, spared: &[Pid], ended: Option<Ended>) -> Vec<Member> {
-    let family = sys::process::family(sys::process::pid(), spared);
-    let living = members(&family);
+pub(crate) fn look(
+    looked: &mut Looked,
+    asker: &mut Asker,
+    census: &mut Census,
+    ended: Option<Ended>,
+) -> Vec<Member> {
+    let mut living = Vec::new();
     let mut threads = 0;
     looked.slots.begin(ended.map_or_else(sys::clock::now_ns, |ended| ended.at_ns));
-    for (pid, stat) in family {
-        let is_zombie = matches!(stat.state, 'Z' | 'X');
-        looked.slots.see_process(pid, sys::clock::process_cpu_ns_of(pid));
-        let found = sys::proc::threads(pid);
+    let found = census.take();
+    asker.begin(found.iter().map(|found| found.pid).collect());
+    for found in found {
+        let pid = found.pid;
+        let is_zombie = matches!(found.stat.state, 'Z' | 'X');
+        if !is_zombie {
+            living.push(Member { pid, parent: found.stat.parent });
+        }
+        looked.slots.see_process(pid, found.cpu_ns);
         // A zombie's main thread is no thread any more, but its account is there to be read.
-        threads += found.len() - usize::from(is_zombie && !found.is_empty());
+        threads += found.threads.len() - usize::from(is_zombie && !found.threads.is_empty());
         // When the program itself ended is known.
         let at_some_time = is_zombie && ended.is_none_or(|ended| ended.pid != pid);
-        for thread in found {
-            looked.slots.see(pid, &thread, at_some_time && thread.tid == pid);
+        for thread in found.threads {
+            let wait = asker.ask(pid, &thread);
+            looked.slots.see(pid, &thread, at_some_time && thread.tid == pid, wait);
         }
     }
     looked.slots.end();
@@ -214,23 +246,28 @@ fn members(family: &[(Pid, Stat)]) -> Vec<Member> {
 
 /// What may be spent on a kind of look, and what was.
 #[derive(Debug)]
-struct Budget {
+pub(crate) struct Budget {
     share: f64,
     spent_ns: u64,
     last_ns: u64,
 }
 
 impl Budget {
-    fn new(share: f64) -> Self {
+    pub(crate) fn new(share: f64) -> Self {
         Budget { share, spent_ns: 0, last_ns: 0 }
     }
 
-    fn spend<T>(&mut self, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn spend<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let before_ns = sys::clock::thread_cpu_ns();
         let made = work();
         self.last_ns = sys::clock::thread_cpu_ns() - before_ns;
         self.spent_ns += self.last_ns;
         made
+    }
+
+    /// Says that the last one took this much for what is the same at the next.
+    pub(crate) fn spent_once(&mut self, ns: u64) {
+        self.last_ns = self.last_ns.saturating_sub(ns);
     }
 
     /// Whether so much more would still be within the share of the time that has passed.
@@ -239,13 +276,18 @@ impl Budget {
     }
 
     /// How long after the last one another like it is within the share.
-    fn pause_ns(&self) -> u64 {
+    pub(crate) fn pause_ns(&self) -> u64 {
         (self.last_ns as f64 / self.share) as u64
     }
 
     /// How long after the beginning another like the last one is within the share.
     fn next_ns(&self) -> u64 {
-        ((self.spent_ns + self.last_ns) as f64 / self.share) as u64
+        self.would_be_within_ns(self.last_ns)
+    }
+
+    /// How long after the beginning one that takes so much is within the share.
+    fn would_be_within_ns(&self, more_ns: u64) -> u64 {
+        ((self.spent_ns + more_ns) as f64 / self.share) as u64
     }
 }
 

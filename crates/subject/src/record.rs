@@ -52,6 +52,9 @@ pub(crate) fn all(trial: &mut Trial<'_>, seen: &Seen) {
             trial.record_one(response, i64::try_from(value).unwrap_or(i64::MAX));
         }
     }
+    if seen.looked.looks > 0 {
+        trial.waits(seen.looked.waits.clone());
+    }
     observe(trial, seen, wall_ns);
     counters(trial, seen, wall_ns);
 }

@@ -22,6 +22,8 @@
 //! Where threads were seen to have less than [`THREADS_SHARE_MIN`] of the CPU time, or threads and
 //! processes less than [`SEEN_SHARE_MIN`], there is no answer.
 
+use crate::idle::{Asked, Doing, Idle};
+use crate::threads::Threads;
 use std::collections::HashMap;
 use sys::proc::{SchedStat, Thread};
 use sys::task::Pid;
@@ -33,7 +35,7 @@ pub(crate) const SEEN_SHARE_MIN: f64 = 0.9;
 pub(crate) const THREADS_SHARE_MIN: f64 = 0.6;
 
 /// A thread: its process, and its own number.
-type Name = (Pid, Pid);
+pub(crate) type Name = (Pid, Pid);
 
 /// The name of threads that have ended.
 const NOBODY: Name = (0, 0);
@@ -59,6 +61,12 @@ pub(crate) struct Slots {
     queue_wait_ns: i64,
     blocked_ns: i64,
     lived_ns: i64,
+    /// The next look only notes where each account begins.
+    attaches: bool,
+    /// What the idle time of workers went by.
+    pub(crate) idle: Idle,
+    /// What each thread did, if that is asked for.
+    pub(crate) threads: Option<Threads>,
 }
 
 /// A thread that was there at the last look.
@@ -70,6 +78,8 @@ struct Known {
     ran_ns: u64,
     /// Time in a slot of which it is not known yet whether it waited or was blocked.
     open_ns: i64,
+    /// What it waited for; nothing if it was ready.
+    wait: Option<Asked>,
 }
 
 /// A process: CPU time, since it began.
@@ -84,11 +94,16 @@ struct Process {
 }
 
 /// What one thread did between two looks.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Part {
+    /// What it calls itself.
+    label: String,
     account: SchedStat,
+    wait: Option<Asked>,
     lived_ns: i64,
     busy_ns: i64,
+    /// In this interval.
+    ready_ns: i64,
     waited_ns: u64,
     ran_ns: u64,
     /// From looks before.
@@ -103,10 +118,35 @@ impl Part {
         self.open_ns + self.lived_ns - self.busy_ns
     }
 
+    /// Returns what the thread did, of which it was idle for some time.
+    fn doing(&self, name: Name, idle_ns: i64) -> Doing {
+        Doing {
+            name,
+            label: self.label.clone(),
+            is_ready: self.is_ready,
+            busy_ns: self.busy_ns,
+            ready_ns: self.ready_ns,
+            idle_ns,
+            ran_ns: self.ran_ns,
+            wait: self.wait,
+        }
+    }
+
     fn wanted_ns(&self) -> i64 {
         self.busy_ns + if self.is_ready { self.rest_ns() } else { 0 }
     }
+
+    /// Returns what ranks a thread among those of an interval of `ns`: what it wanted to run, unless that is
+    /// next to nothing; then that it waits for more than another thread's end; then what it ran before.
+    fn rank(&self, ns: i64) -> (i64, bool, u64, i64) {
+        let wanted_ns = Some(self.wanted_ns()).filter(|wanted| wanted * NEXT_TO_NOTHING >= ns);
+        let is_primary = self.wait.is_some_and(|wait| !wait.is_secondary);
+        (wanted_ns.unwrap_or(0), is_primary, self.ran_ns, self.lived_ns)
+    }
 }
+
+/// One part in this number of an interval is next to nothing: what a timer of a runtime runs.
+const NEXT_TO_NOTHING: i64 = 50;
 
 /// The whole of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -126,6 +166,11 @@ impl Slots {
         Slots { workers, began_ns, tick_ns, before_ns, now_ns, ..Slots::default() }
     }
 
+    /// Returns the slots of a program that has run for some time: the first look notes what it did before.
+    pub(crate) fn attached(began_ns: u64, tick_ns: u64) -> Self {
+        Slots { attaches: true, ..Slots::new(None, began_ns, tick_ns) }
+    }
+
     /// A look begins.
     pub(crate) fn begin(&mut self, now_ns: u64) {
         self.now_ns = now_ns.max(self.before_ns);
@@ -137,13 +182,20 @@ impl Slots {
         self.root.get_or_insert(pid);
         let process = self.processes.entry(pid).or_default();
         process.clock_ns = cpu_ns.unwrap_or(process.clock_ns);
+        if self.attaches {
+            process.ended_ns = process.clock_ns;
+        }
     }
 
     /// A thread of process `pid` is there. One that `has_ended` did so at a moment that nobody
     /// knows: it lived, since the last look, for as long as it did something.
-    pub(crate) fn see(&mut self, pid: Pid, thread: &Thread, has_ended: bool) {
+    pub(crate) fn see(&mut self, pid: Pid, thread: &Thread, has_ended: bool, wait: Option<Asked>) {
         let name = (pid, thread.tid);
         let account = thread.account;
+        if self.attaches {
+            self.known.insert(name, Known { account, ..Known::default() });
+            return;
+        }
         // A number that was given to a new thread: its account is lower than the old one's.
         let is_older = |known: &Known| known.account.on_cpu_ns <= account.on_cpu_ns;
         let known = self.known.get(&name).copied().filter(is_older);
@@ -165,44 +217,67 @@ impl Slots {
         if is_new {
             lived_ns = lived_ns.max(busy_ns);
         }
+        let is_ready = thread.state == 'R';
         let part = Part {
+            label: thread.name.clone(),
             account,
+            // Who has ended since waited last for what it waited for before.
+            wait: wait.or(known.wait),
             lived_ns: if has_ended { busy_ns } else { lived_ns },
             busy_ns,
+            ready_ns: did.queue_wait_ns as i64,
             waited_ns: known.waited_ns + did.queue_wait_ns,
             ran_ns: known.ran_ns + did.on_cpu_ns,
             open_ns: known.open_ns,
-            is_ready: thread.state == 'R',
+            is_ready,
         };
         self.seen.push((name, part));
     }
 
     /// The look is over.
     pub(crate) fn end(&mut self) {
+        if std::mem::take(&mut self.attaches) {
+            self.before_ns = self.now_ns;
+            return;
+        }
         let mut seen = std::mem::take(&mut self.seen);
         let mut gone = std::mem::take(&mut self.known);
         for (name, _) in &seen {
             gone.remove(name);
         }
         seen.extend(self.ended(&gone).map(|part| (NOBODY, part)));
-        seen.sort_unstable_by_key(|(_, part)| std::cmp::Reverse((part.wanted_ns(), part.lived_ns)));
+        let interval_ns = (self.now_ns - self.before_ns) as i64;
+        seen.sort_unstable_by_key(|(_, part)| std::cmp::Reverse(part.rank(interval_ns)));
         let blocked_before_ns = self.blocked_ns;
-        let workers = self.workers.unwrap_or(0) as usize;
+        // Of a program whose number of workers is not known, each thread is one.
+        let workers = self.workers.map_or(usize::MAX, |workers| workers as usize);
+        let lived_before_ns = self.lived_ns;
+        let mut doing = Vec::with_capacity(seen.len());
         // What others did is done in the slots, too: one hands over to another between two looks.
         let others_ns: i64 = seen.iter().skip(workers).map(|(_, part)| part.busy_ns).sum();
         for (index, (name, part)) in seen.iter().enumerate() {
             let is_worker = index < workers;
+            let blocked_ns = self.blocked_ns;
             let open_ns = self.settle(part, is_worker);
+            let Part { account, waited_ns, ran_ns, .. } = *part;
+            let wait = part.wait.filter(|_| !part.is_ready);
+            doing.push(part.doing(*name, self.blocked_ns - blocked_ns));
             if *name != NOBODY {
-                let Part { account, waited_ns, ran_ns, .. } = *part;
-                self.known.insert(*name, Known { account, waited_ns, ran_ns, open_ns });
+                self.known.insert(*name, Known { account, waited_ns, ran_ns, open_ns, wait });
             }
+        }
+        let slots_ns = self.workers.map_or(0, |workers| i64::from(workers) * interval_ns);
+        let absent_ns = (slots_ns - (self.lived_ns - lived_before_ns)).max(0);
+        self.idle.note(interval_ns, &doing, absent_ns);
+        if let Some(threads) = &mut self.threads {
+            threads.note(self.before_ns, self.now_ns, &doing);
         }
         // A thread that slept meanwhile had no slot.
         let slept_ns = others_ns.min(self.blocked_ns - blocked_before_ns).max(0);
         self.blocked_ns -= slept_ns;
         self.lived_ns += others_ns - slept_ns;
         self.queue_wait_ns += gone.values().map(|known| known.open_ns.max(0)).sum::<i64>();
+        gone.values().for_each(|known| self.idle.ended(known.ran_ns));
         self.before_ns = self.now_ns;
     }
 
@@ -226,7 +301,12 @@ impl Slots {
         let busy_ns = (each_ns + waited_ns) as i64;
         self.ended_cpu_ns += ran_ns;
         self.queue_wait_ns += (waited_ns * threads) as i64;
-        (0..threads).map(move |_| Part { lived_ns: busy_ns, busy_ns, ..Part::default() })
+        (0..threads).map(move |_| Part {
+            lived_ns: busy_ns,
+            busy_ns,
+            ready_ns: waited_ns as i64,
+            ..Part::default()
+        })
     }
 
     /// Accounts for what a thread did, and returns what has to be left open.
@@ -242,6 +322,12 @@ impl Slots {
         }
         self.blocked_ns += part.rest_ns();
         0
+    }
+
+    /// Returns what the workers waited for, and who ran meanwhile.
+    pub(crate) fn waits(&mut self, asker: &crate::waits::Asker) -> model::Waits {
+        let living = self.known.iter().map(|(name, known)| (*name, known.ran_ns));
+        self.idle.waits(asker, living, self.root)
     }
 
     /// The division of the slots' time, when the program has ended and `cpu_ns` is what it used in
@@ -276,12 +362,16 @@ mod tests {
         SchedStat { on_cpu_ns: on_cpu_ms * MS, queue_wait_ns: queue_wait_ms * MS, slices: 1 }
     }
 
+    fn thread(tid: Pid, state: char, began_ns: u64, account: SchedStat) -> Thread {
+        Thread { tid, name: "w".into(), state, began_ns, account }
+    }
+
     fn look(slots: &mut Slots, at_ms: u64, threads: &[(Pid, SchedStat, char)]) {
         slots.begin(at_ms * MS);
         for (tid, account, state) in threads {
             // All began with the program.
-            let thread = Thread { tid: *tid, state: *state, began_ns: 0, account: *account };
-            slots.see(1, &thread, *state == 'Z');
+            let thread = thread(*tid, *state, 0, *account);
+            slots.see(1, &thread, *state == 'Z', None);
         }
         slots.end();
     }
@@ -335,10 +425,10 @@ mod tests {
         let mut slots = Slots::new(Some(2), 0, 10 * MS);
         slots.see_process(1, Some(80 * MS));
         slots.begin(100 * MS);
-        let main = Thread { tid: 1, state: 'S', began_ns: 0, account: account(60, 0) };
-        let worker = Thread { tid: 2, state: 'S', began_ns: 60 * MS, account: account(20, 0) };
-        slots.see(1, &main, false);
-        slots.see(1, &worker, false);
+        let main = thread(1, 'S', 0, account(60, 0));
+        let worker = thread(2, 'S', 60 * MS, account(20, 0));
+        slots.see(1, &main, false, None);
+        slots.see(1, &worker, false, None);
         slots.end();
         let division = slots.division(80 * MS, 100 * MS);
         assert_eq!((division.blocked_ns, division.absent_ns), (Some(50 * MS), Some(70 * MS)));
@@ -356,6 +446,17 @@ mod tests {
         let sum: u64 = parts.into_iter().flatten().sum();
         assert_eq!(sum + cpu_ns, 2 * 200 * MS);
         assert_eq!(division.absent_ns, Some(80 * MS));
+    }
+
+    #[test]
+    fn what_was_done_before_the_first_look_at_a_running_program_does_not_count() {
+        let mut slots = Slots::attached(0, 0);
+        slots.see_process(1, Some(9000 * MS));
+        look(&mut slots, 0, &[(1, account(8000, 70), 'S'), (2, account(500, 0), 'S')]);
+        slots.see_process(1, Some(9050 * MS));
+        look(&mut slots, 100, &[(1, account(8050, 70), 'S'), (2, account(500, 0), 'S')]);
+        assert_eq!((slots.on_cpu_ns, slots.ended_cpu_ns, slots.queue_wait_ns), (50 * MS, 0, 0));
+        assert_eq!(slots.blocked_ns, (50 + 100) * MS as i64);
     }
 
     #[test]

@@ -47,6 +47,7 @@ pub mod program;
 pub mod replace;
 pub mod shared_futexes;
 pub mod signal;
+pub mod sock_diag;
 pub mod stdio;
 pub mod syscall;
 pub mod task;

@@ -7,4 +7,4 @@ pub(crate) mod planning;
 pub(crate) mod predict;
 pub mod scaling;
 pub(crate) mod selftest;
-pub(crate) mod why;
+pub mod why;

@@ -46,6 +46,13 @@ pub(crate) struct ScaleArgs {
     /// once.
     #[arg(long, conflicts_with = "resume")]
     pub(crate) copies: bool,
+    /// Count the CPU time of these processes as the command's: servers that do its work, by process ID (with
+    /// all descendants) or by name
+    ///
+    /// Processes at the other ends of the command's sockets and pipes are found without this option, where
+    /// this user may look at them.
+    #[arg(long, value_name = "PID|NAME", conflicts_with = "resume")]
+    pub(crate) with: Vec<String>,
     /// Limit the command to this number of CPUs by a cgroup quota, as a container would
     #[arg(long, value_name = "CPUS", value_parser = parse_cpus, conflicts_with = "resume")]
     pub(crate) cpu_quota: Option<f64>,
@@ -56,7 +63,7 @@ pub(crate) struct ScaleArgs {
     ///
     /// Its columns are n, throughput and optionally trial and cpu_s. Trials of the same number form one
     /// block.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "levels", "work", "unit", "copies", "cpu_quota", "resume", "dry_run", "MeasureArgs", "output"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "levels", "work", "unit", "copies", "with", "cpu_quota", "resume", "dry_run", "MeasureArgs", "output"])]
     pub(crate) fit: Option<PathBuf>,
     /// Set how much to measure
     #[arg(long, value_parser = profile(&PROFILES), default_value = "quick", conflicts_with = "resume")]

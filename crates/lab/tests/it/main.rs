@@ -36,4 +36,5 @@ mod stranger;
 mod study;
 mod support;
 mod syscalls;
+mod waits;
 mod why;

@@ -43,7 +43,7 @@ fn figures_from_a_file_are_fitted() {
         all.iter().find(|one| one["symbol"] == symbol).unwrap()["value"].as_f64().unwrap()
     };
     assert!((18.0..22.0).contains(&value("γ")) && value("α") > 0.0, "{usl}");
-    assert_eq!(told["causes"][0]["grade"], "timing");
+    assert_eq!(told["causes"][0]["standing"], "suspected");
 }
 
 #[test]
@@ -68,7 +68,9 @@ fn standard_input_is_a_file_too() {
         .unwrap();
     child.stdin.take().unwrap().write_all(b"n,throughput\n1,10\n2,20\n4,40\n").unwrap();
     let told = json(&child.wait_with_output().unwrap());
-    assert_eq!(told["throughput"]["chosen"], "linear");
+    // Three rows lie on a line, which is a shape, and identify no law.
+    assert_eq!(told["throughput"]["chosen"], Value::Null);
+    assert_eq!(told["causes"][0]["cause"], "nothing");
 }
 
 #[test]
@@ -168,4 +170,31 @@ fn a_command_that_fails_at_one_n_keeps_what_the_others_gave() {
     assert_eq!(told["levels"].as_array().unwrap().len(), 1);
     let warned = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(warned.contains("failed") && warned.contains("n 2"), "{warned}");
+}
+
+#[test]
+fn the_cpu_time_of_a_server_is_no_neighbour_s() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("session");
+    let server = ["-c", "while :; do :; done"];
+    let mut server = std::process::Command::new("sh").args(server).spawn().unwrap();
+    let pid = server.id().to_string();
+    let place_text = place.to_str().unwrap();
+    let measured =
+        ["--with", &pid, "--json", "--runs", "1", "--levels", "1,2", "--output", place_text];
+    let output = scale(&[&measured[..], &["--", "sleep", "0.{n}"]].concat());
+    server.kill().unwrap();
+    server.wait().unwrap();
+    json(&output);
+    let trials = std::fs::read_to_string(place.join("trials.ndjson")).unwrap();
+    for trial in trials.lines() {
+        let trial: serde_json::Value = serde_json::from_str(trial).unwrap();
+        let used = trial["measured"]["waits"]["peers"][0]["cpu_ns"].as_u64();
+        assert!(used.is_some_and(|ns| ns > 0), "{trial}");
+    }
+    for nobody in ["4194303", "no such name"] {
+        let output = scale(&["--with", nobody, "--", "sleep", "0.{n}"]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(said(&output).contains("no process has this ID or name"), "{}", said(&output));
+    }
 }

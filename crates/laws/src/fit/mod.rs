@@ -40,7 +40,7 @@ pub use bootstrap::{Bootstrap, ROUNDS_LEAST, bootstrap};
 pub use choose::{
     Candidate, Choice, LackOfFit, REFUTED_BELOW, Reason, SUPPORTED_WITHIN, choose, lack_of_fit,
 };
-pub use peak::{Peak, REACH};
+pub use peak::Peak;
 
 use crate::Error;
 use crate::error::{positive, workers};

@@ -2,16 +2,10 @@
 
 use super::{Fit, Law};
 
-/// The multiple of the largest n measured up to which a peak may be named.
-///
-/// With n up to 8 and 3 % of noise, 42 of 100 fits of a curve whose peak is at 35.6 show no peak
-/// at all, and the rest show it anywhere.
-pub const REACH: f64 = 1.3;
-
 /// Where throughput is greatest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Peak {
-    /// At a number of workers that the points reach, or nearly.
+    /// At a number of workers that the points reach.
     Within {
         /// Where the fitted curve is highest.
         n: f64,
@@ -20,8 +14,9 @@ pub enum Peak {
         /// Upper end; `None` where the points do not exclude that there is no peak.
         high: Option<f64>,
     },
-    /// The fitted curve has one, further than [`REACH`] times the largest n: not a number to
-    /// print.
+    /// The fitted curve has one beyond the largest n: not a number to print. With n up to 8 and 3 %
+    /// of noise, 42 of 100 fits of a curve whose peak is at 35.6 show no peak at all, and the rest
+    /// show it anywhere.
     Beyond {
         /// The least n at which it may be, by the 95 % interval.
         low: f64,
@@ -45,11 +40,7 @@ impl Fit {
         }
         let Some(n) = highest(alpha, beta) else { return Peak::None };
         let (low, high) = self.flat_between(n);
-        if n > REACH * self.largest_n {
-            Peak::Beyond { low }
-        } else {
-            Peak::Within { n, low, high }
-        }
+        if n > self.largest_n { Peak::Beyond { low } } else { Peak::Within { n, low, high } }
     }
 
     /// The n around `n` at which the slope may be 0: with u = n², those where

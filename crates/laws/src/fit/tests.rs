@@ -190,6 +190,30 @@ fn replicates_refute_before_parsimony_decides() {
 }
 
 #[test]
+fn points_that_identify_no_law_choose_none() {
+    let few = |law: Law, values: Values, ns: &[f64], trials: usize| {
+        let points = exact(law, values, ns);
+        let points: Vec<Point> = points.iter().flat_map(|it| vec![*it; trials]).collect();
+        choose(&Law::ALL, &points).unwrap().reason == Reason::TooFewForEvidence
+    };
+    let (usl, amdahl) = ([40.0, 0.05, 0.02], [40.0, 0.1, 0.0]);
+    // The law with three coefficients has no AICc, however well another fits.
+    for count in 2..=5 {
+        assert!(few(Law::Usl, usl, &NS[..count], 1) && few(Law::Linear, usl, &NS[..count], 1));
+    }
+    assert!(!few(Law::Usl, usl, &NS[..6], 1) && !few(Law::Linear, usl, &NS[..6], 1));
+    // Two n, however often measured, do not tell a law with two coefficients from others.
+    assert!(few(Law::Amdahl, amdahl, &NS[..2], 9) && !few(Law::Amdahl, amdahl, &NS[..4], 9));
+    // With 6 rows, AICc alone would take the kink for the peak that throughput has.
+    let mut peak = exact(Law::Usl, [40.0, 0.05, 0.004], &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0]);
+    for (point, noise) in peak.iter_mut().zip([0.02, -0.03, 0.01, -0.02, 0.03, -0.01]) {
+        point.throughput *= 1.0 + noise;
+    }
+    let choice = choose(&Law::ALL, &peak).unwrap();
+    assert_eq!(choice.reason, Reason::TooFewForEvidence, "{:?}", choice.law());
+}
+
+#[test]
 fn lack_of_fit_needs_replicates_and_levels() {
     let points = exact(Law::Linear, [3.0, 0.0, 0.0], &NS);
     let line = fit(Law::Linear, &points, Region::Physical).unwrap();

@@ -5,7 +5,7 @@ use crate::scaling::{
     amdahl, amdahl_workers, gustafson, karp_flatt, kink_workers, universal, universal_peak,
     universal_workers,
 };
-use laws::fit::{Coefficient, Law, Peak, Point, Region};
+use laws::fit::{Coefficient, Law, Point, Region};
 use laws::queue::many;
 
 const PAGE: &str = include_str!("../../../../docs/laws.md");
@@ -69,8 +69,9 @@ fn fitted() -> Vec<f64> {
     let points: Vec<Point> = rows.map(point).collect();
     let fit = laws::fit::fit(Law::Usl, &points, Region::Free).unwrap();
     let alpha = fit.parameter(Coefficient::Alpha).unwrap();
-    let Peak::Within { n, .. } = fit.peak() else { panic!() };
-    vec![alpha.value, alpha.low, alpha.high, n]
+    let beta = fit.parameter(Coefficient::Beta).unwrap();
+    let peak = universal_peak([1.0, alpha.value, beta.value]);
+    vec![alpha.value, alpha.low, alpha.high, peak]
 }
 
 /// The speedup stack of 4 workers who need 5 s for 10 s of work.

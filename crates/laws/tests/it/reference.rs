@@ -51,8 +51,8 @@ fn the_ray_tracer_of_six_rows_shows_no_contention_that_is_significant() {
     assert!((alpha.low + 0.0023).abs() < 5e-5, "{alpha:?}");
     assert!((alpha.high - 0.0511).abs() < 5e-5, "{alpha:?}");
     assert!((alpha.high - alpha.value) / alpha.standard_error.unwrap() > 3.18);
-    // √((1 − α)/β) = 24.49, and 1.3 × 20 = 26 reaches it.
-    assert!((peak(&six) - 24.49).abs() < 0.005);
+    // √((1 − α)/β) = 24.49 lies beyond the rows, and all eleven show none up to 64.
+    assert!(matches!(six.peak(), Peak::Beyond { .. }), "{:?}", six.peak());
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod speedup;
 mod stack;
 mod throughput;
 mod ticks;
+mod timeline;
 mod times;
 mod workers;
 
@@ -38,6 +39,7 @@ pub(crate) use scale::{Scale, Zero};
 pub(crate) use stack::{Stack, key, shares};
 pub(crate) use throughput::throughput;
 pub(crate) use ticks::Ticks;
+pub(crate) use timeline::Timelines;
 pub(crate) use times::{Mark, request_times};
 pub(crate) use workers::Workers;
 

@@ -28,4 +28,5 @@ pub(crate) mod selftest;
 mod subject;
 pub(crate) mod trials;
 pub(crate) mod trust;
+pub(crate) mod waits;
 pub(crate) mod why;

@@ -3,10 +3,10 @@
 use crate::chart::{self, Stack, Workers};
 use crate::doc::{Block, Column, Doc, Figure, Role, Span, Table, Text, Tone};
 use crate::text::Letters;
-use analysis::scaling::{ScaleInput, cause_words, loss_words};
+use analysis::scaling::{ScaleInput, cause_words, loss_words, standing_words, waited_for};
 use model::{
-    Estimate, Grade, Inquiry, Manifest, Record, ScaleAccount, ScaleCurve, ScaleFit, ScaleLevel,
-    ScaleLoss, Scaling,
+    Estimate, Inquiry, Manifest, Record, ScaleAccount, ScaleCurve, ScaleFit, ScaleLevel, ScaleLoss,
+    Scaling,
 };
 use wording::number::{Terms, estimate, or_dash, rounded};
 use wording::{capital, short};
@@ -58,13 +58,8 @@ pub(crate) fn blocks(scaling: &Scaling) -> Vec<Block<'_>> {
     blocks.extend(workers(scaling));
     blocks.push(Block::heading(3, "Why it does not scale further"));
     for cause in &scaling.causes {
-        let grade = match cause.grade {
-            Grade::Timing => "timing only",
-            Grade::Software => "software counters",
-            Grade::Pmu => "the processor's counters",
-        };
         let name = Text::strong(capital(cause_words(cause.cause)));
-        let text = name.then(Text::quiet(format!(" (evidence: {grade})")));
+        let text = name.then(Text::quiet(format!(" ({})", standing_words(cause.standing))));
         let evidence = cause.evidence.iter().map(|text| short(text, 1000));
         let sentence = format!("{}.", short(&cause.sentence, 1000));
         blocks.extend([Block::plain(text), Block::plain(sentence), Block::list(evidence)]);
@@ -91,9 +86,12 @@ fn curve(
 ) -> Option<Block<'static>> {
     let drawn = chart::throughput(scaling, curve, of, title)?;
     let end = if scaling.cpus.is_some() { " Where n exceeds the CPUs is marked." } else { "" };
+    let line = match curve.chosen {
+        Some(_) => "; the line (a dot in a terminal) is the chosen law",
+        None => "",
+    };
     let caption = format!(
-        "Each mark is the mean of the trials at one n, with its 95 % interval; the line (a dot in a \
-         terminal) is the chosen law. {}.{end}",
+        "Each mark is the mean of the trials at one n, with its 95 % interval{line}. {}.{end}",
         capital(&curve.peak.sentence)
     );
     let letters = Some(Letters::Unicode);
@@ -162,6 +160,26 @@ fn workers(scaling: &Scaling) -> Vec<Block<'_>> {
     let figure = Figure::new("Where the time of n workers went", drawn, caption);
     let figure = Block::Figure(Figure { numbers: Some(numbers), ..figure });
     vec![Block::heading(3, "What became of the workers' time"), figure]
+        .into_iter()
+        .chain(waits(&known, scaling.causes.first().map(|cause| cause.at)))
+        .collect()
+}
+
+/// Returns what blocked workers waited for at the n that the answer is about, or else at the largest that was looked
+/// at; nothing where they hardly did.
+fn waits<'a>(known: &[(f64, &ScaleAccount)], at: Option<f64>) -> Option<Block<'a>> {
+    let mut seen = known.iter().filter(|(_, account)| !account.waits.is_empty());
+    let (n, account) = seen.clone().find(|(n, _)| Some(*n) == at).or_else(|| seen.next_back())?;
+    let notable: Vec<_> =
+        account.waits.iter().filter(|one| one.share.point >= 0.01).take(8).collect();
+    let heads = [format!("what blocked workers waited for at n = {n}"), "held by".into()];
+    let heads = heads.into_iter().chain(["#share of their time".to_string(), "#looks".into()]);
+    let rows = notable.iter().map(|one| {
+        let what = short(&waited_for(one.kind, &one.what, &one.place), 200);
+        let share = estimate(&one.share, Terms::Share);
+        [capital(&what), short(&one.holder, 40), share, one.looks.to_string()]
+    });
+    (!notable.is_empty()).then(|| Block::Table(Table::of(&heads.collect::<Vec<_>>()).rows(rows)))
 }
 
 /// Returns the time of n workers as a bar of some parts and the rest.

@@ -5,7 +5,7 @@ use crate::chart::{self, Body, Cell, Line, Panel};
 use crate::doc::{Block, Doc, Figure, Role, Table, Text, Tone};
 use crate::paint::{self, Folds};
 use crate::text::Letters;
-use model::{Card, Estimate, Response, SqueezeResult, Summary, Unit, Why};
+use model::{Card, Estimate, Response, SqueezeResult, Summary, Unit, Why, is_elasticity_known};
 use std::borrow::Cow;
 use wording::number::{self, Terms, estimate, or_dash};
 use wording::{capital, command_line, short};
@@ -17,7 +17,7 @@ pub fn why(session: &Session<'_>) -> Option<Why> {
     };
     let design = session.manifest.designs.iter().find(squeezes)?;
     let Summary { scruple, session: name, complete, .. } = session.summary;
-    analysis::why(scruple, name, *complete, design, session.records)
+    analysis::why::why(scruple, name, *complete, design, session.records)
 }
 
 /// Returns what limits the command for a terminal of `width` columns, with ANSI colours: each squeeze with its elasticity and its strengths,
@@ -37,7 +37,8 @@ pub(crate) fn blocks(why: &Why) -> Vec<Block<'_>> {
         Block::paragraph(Role::Small, evidence(why)),
     ];
     blocks.extend(why.warnings.iter().map(|text| Block::note(Tone::Care, short(text, 1000))));
-    blocks.push(Block::Figure(elasticities(why)));
+    blocks.extend(waits(why));
+    blocks.extend(elasticities(why).map(Block::Figure));
     blocks.push(Block::fold("The strengths of each squeeze", vec![strengths(why)]));
     let mut rest: Vec<Text> = why.squeezes.iter().filter_map(remark).collect();
     rest.extend(why.not_squeezed.iter().map(|it| {
@@ -48,32 +49,48 @@ pub(crate) fn blocks(why: &Why) -> Vec<Block<'_>> {
     blocks
 }
 
-/// Returns the elasticities in order, and what they leave unexplained.
-fn elasticities(why: &Why) -> Figure<'static> {
+/// Returns the elasticities in order, and what they leave unexplained; an interval that excludes nothing is not
+/// drawn. `None` where none is left.
+fn elasticities(why: &Why) -> Option<Figure<'static>> {
     let response = Response::new("elasticity", "elasticity", Unit::Count, Card::default());
     let row = |style: usize, label: String, estimate: Estimate| {
         let cell = Cell::alone(label, estimate, estimate.samples as usize);
         Line { name: String::new(), style, points: vec![(0.0, cell)] }
     };
-    let (mut lines, mut absent) = (Vec::new(), Vec::new());
-    for one in &why.squeezes {
+    let known = why.squeezes.iter().filter_map(|one| Some((one, one.known()?)));
+    let of = |(one, known): (&SqueezeResult, Estimate)| {
         let name = capital(one.resource.words());
-        match one.elasticity {
-            None => absent.push(name),
-            Some(known) if one.stands => lines.push(row(STANDS, name, known)),
-            Some(known) => lines.push(row(OPEN, format!("{name} (not significant)"), known)),
+        match one.stands {
+            true => row(STANDS, name, known),
+            false => row(OPEN, format!("{name} (not significant)"), known),
         }
+    };
+    let mut lines: Vec<Line> = known.map(of).collect();
+    if lines.is_empty() {
+        return None;
     }
-    lines.extend(why.residual.map(|known| row(REST, RESIDUAL.into(), known)));
+    let residual = why.residual.filter(is_elasticity_known);
+    lines.extend(residual.map(|known| row(REST, RESIDUAL.into(), known)));
     let panels = vec![Panel::of(Cow::Owned(response), lines)];
     let body = Body::Panels { axis: None, panels };
     let figure = chart::Figure::bare("What its time depends on".into(), body);
     let figure = chart::Figure { heads: ["resource", "blocks"], ..figure };
-    let mut caption = vec![MEANING.into()];
-    if !absent.is_empty() {
-        caption.push(format!("Too little taken: {}.", wording::listed(&absent)).into());
-    }
-    chart::shown(figure, "elasticities".into(), Some(Letters::Unicode), caption)
+    let caption = vec![MEANING.into()];
+    Some(chart::shown(figure, "elasticities".into(), Some(Letters::Unicode), caption))
+}
+
+/// Returns a table of where the time goes with nothing taken.
+fn waits(why: &Why) -> Option<Block<'static>> {
+    why.time.still?;
+    let share = |known: &Estimate| estimate(known, Terms::Share);
+    let rows = why.time.waited.iter().map(|wait| {
+        let name = [&wait.what, &wait.holder].map(|it| (!it.is_empty()).then(|| it.clone()));
+        let name = wording::clauses(name, ", ").unwrap_or_default();
+        [capital(analysis::why::kind(wait.kind)), short(&name, 80), share(&wait.share)]
+    });
+    let still = why.time.still.iter().map(|all| ["All together".into(), String::new(), share(all)]);
+    let heads = ["what it waited for", "name", "#part of its time"];
+    Some(Block::Table(Table::of(&heads).rows(rows.chain(still))))
 }
 
 /// Returns what each strength of each squeeze took, and what came of it.
@@ -97,7 +114,14 @@ fn strengths(why: &Why) -> Block<'static> {
 fn remark(one: &SqueezeResult) -> Option<Text> {
     let bent = "the effect is not linear in the strength of the squeeze";
     let without = "the elasticity leaves out the CPU time that the co-runners took";
+    let unknown = one.elasticity.filter(|e| !is_elasticity_known(e)).map(|e| {
+        format!(
+            "not known: the interval [{:.1}, {:.1}] of its elasticity excludes nothing",
+            e.low, e.high
+        )
+    });
     let said = [
+        unknown.as_deref(),
         (one.linear == Some(false)).then_some(bent),
         (one.cpu_subtracted && one.elasticity.is_some()).then_some(without),
         Some(one.remark.as_str()).filter(|text| !text.is_empty()),

@@ -4,7 +4,7 @@ mod page;
 
 use model::{
     Advice, Comparison, FleetResult, Knee, LoadPrediction, LoadResult, Scaling, Selftest, Summary,
-    Why,
+    Watched, Why,
 };
 use schemars::{JsonSchema, schema_for};
 
@@ -30,7 +30,7 @@ fn document<T: JsonSchema>(
 }
 
 /// Returns all documents, in the order of docs/schemas.md.
-fn documents() -> [Document; 10] {
+fn documents() -> [Document; 11] {
     [
         document::<Summary>(
             "summary",
@@ -56,6 +56,11 @@ fn documents() -> [Document; 10] {
             "why",
             "`scruple why --json`",
             &["format", "answer", "squeezes", "not_squeezed", "counted", "warnings"],
+        ),
+        document::<Watched>(
+            "waits",
+            "`scruple waits --json`",
+            &["format", "command", "elapsed_ns", "cpu_ns", "time", "waits", "threads", "unasked"],
         ),
         document::<Advice>(
             "plan",

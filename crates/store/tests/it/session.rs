@@ -59,6 +59,7 @@ prop_compose! {
                 .collect(),
             calibration: minor_faults.map(|ns| model::Calibration { before_ns: ns, after_ns: wall_ns }),
             exhibits: Vec::new(),
+            waits: None,
         }
     }
 }

@@ -51,8 +51,8 @@ impl Call {
     }
 }
 
-/// The name of the system call of that number in this CPU's own table.
-fn name_of(number: u64) -> Cow<'static, str> {
+/// Returns the name of the system call of that number in this CPU's own table.
+pub fn name_of(number: u64) -> Cow<'static, str> {
     let known = usize::try_from(number).ok().and_then(syscalls::Sysno::new);
     match known {
         Some(known) => Cow::Borrowed(known.name()),

@@ -3,11 +3,14 @@
 //! The parsers take text, are tested on hostile texts, and answer `None` or an
 //! error where they cannot read it: a number that is missing is never a zero.
 
+mod census;
 mod load;
 mod memory;
 mod task;
 mod threads;
+pub mod wait;
 
+pub use census::{Census, Found, last_given};
 pub use load::{
     MachineCpu, MemInfo, load, machine_cpu, meminfo, neighbours, oom_kills, parse_meminfo,
     parse_pressure, pressure, tick_ns,
@@ -17,7 +20,7 @@ pub use task::{
     Io, SchedStat, Stat, Status, io, migrations_thread, parse_io, parse_schedstat, parse_stat,
     parse_status, schedstat_process, schedstat_thread, stat, status,
 };
-pub use threads::{Thread, io_of_children, threads};
+pub use threads::{Thread, io_of_children, is_thread_of, thread_ids, thread_name};
 
 /// The file or folder `name` of the process `pid`.
 fn path(pid: crate::Pid, name: &str) -> String {

@@ -1,17 +1,19 @@
 //! The threads of a process, and what only the sum over all its threads tells.
 
 use super::path;
-use super::task::{Io, SchedStat, parse_io, parse_schedstat, parse_stat};
-use crate::{Pid, clock, text};
+use super::task::{Io, SchedStat, Stat, parse_io};
+use crate::{Pid, text};
 
 /// A thread, as it was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Thread {
     /// Its number.
     pub tid: Pid,
+    /// Its name, at most 15 bytes, as it calls itself.
+    pub name: String,
     /// Its state: `R`, `S`, `D`, `Z`…
     pub state: char,
-    /// When it began, on the clock of [`clock::now_ns`], to a tick of user space (mostly 10 ms)
+    /// When it began, on the clock of [`crate::clock::now_ns`], to a tick of user space (mostly 10 ms)
     /// from below.
     pub began_ns: u64,
     /// The scheduler's account of it. `on_cpu_ns` of a running thread may be a tick old, and a wait
@@ -19,24 +21,29 @@ pub struct Thread {
     pub account: SchedStat,
 }
 
-/// The threads of process `pid`; empty where it does not exist or the kernel keeps no account. The
-/// main thread of a zombie is still there.
-pub fn threads(pid: Pid) -> Vec<Thread> {
-    let Ok(tasks) = std::fs::read_dir(path(pid, "task")) else { return Vec::new() };
-    // The kernel counts from the boot, the time in which the machine was suspended included.
-    let suspended_ns = clock::suspended_ns();
-    let tick_ns = super::load::tick_ns();
-    tasks
-        .flatten()
-        .filter_map(|task| {
-            let tid = task.file_name().to_str()?.parse().ok()?;
-            // A thread may end between the listing and the reading.
-            let stat = parse_stat(&text::read(task.path().join("stat")).ok()?)?;
-            let account = parse_schedstat(&text::read(task.path().join("schedstat")).ok()?)?;
-            let began_ns = stat.start_ticks.saturating_mul(tick_ns).saturating_sub(suspended_ns);
-            Some(Thread { tid, state: stat.state, began_ns, account })
-        })
-        .collect()
+/// The numbers of the threads of process `pid`; empty where it does not exist. The main thread of a zombie is
+/// still there.
+pub fn thread_ids(pid: Pid) -> Vec<Pid> {
+    let tasks = std::fs::read_dir(path(pid, "task")).into_iter().flatten().flatten();
+    tasks.filter_map(|task| task.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// Returns a thread by what its files said. The kernel counts its beginning from the boot, the time in which
+/// the machine was suspended included.
+pub(super) fn thread(tid: Pid, stat: &Stat, account: SchedStat, suspended_ns: u64) -> Thread {
+    let ticks_ns = stat.start_ticks.saturating_mul(super::load::tick_ns());
+    let began_ns = ticks_ns.saturating_sub(suspended_ns);
+    Thread { tid, name: stat.name.clone(), state: stat.state, began_ns, account }
+}
+
+/// Reports whether `tid` is a thread of process `pid` now.
+pub fn is_thread_of(pid: Pid, tid: Pid) -> bool {
+    std::fs::exists(path(pid, &format!("task/{tid}"))).unwrap_or(false)
+}
+
+/// Returns the name of a thread of process `pid`; `None` where it is gone.
+pub fn thread_name(pid: Pid, tid: Pid) -> Option<String> {
+    text::value(path(pid, &format!("task/{tid}/comm")))
 }
 
 /// What the children of this process have read and written that have ended and been waited for,

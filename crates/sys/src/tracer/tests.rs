@@ -7,6 +7,11 @@ use std::sync::atomic::Ordering;
 
 /// What a traced child did, event by event; `None` where tracing is forbidden.
 fn events_of(work: impl Fn() -> i32) -> Option<(Pid, Vec<Event>)> {
+    events_seen(work, |_| ())
+}
+
+/// The same; each event is shown to `see` before its task goes on.
+fn events_seen(work: impl Fn() -> i32, see: impl Fn(&Event)) -> Option<(Pid, Vec<Event>)> {
     let gate = SharedGate::new().unwrap();
     let pid = task::fork_run(|| {
         gate.arrived().store(1, Ordering::Release);
@@ -30,6 +35,7 @@ fn events_of(work: impl Fn() -> i32) -> Option<(Pid, Vec<Event>)> {
     };
     let mut events = Vec::new();
     while let Some(event) = tracer.next_event().unwrap() {
+        see(&event);
         events.push(event);
     }
     Some((pid, events))
@@ -130,23 +136,33 @@ fn forks_of_forks_are_followed_and_their_ends_told() {
 
 #[test]
 fn a_signal_is_handed_on_and_a_stopped_group_stays_stopped() {
-    let told = SharedGate::new().unwrap();
-    let Some((pid, events)) = events_of(|| {
+    // Released once the stop is delivered: a signal to continue that comes before would undo it.
+    let gate = SharedGate::new().unwrap();
+    let work = || {
         let stopper = process::pid();
-        // Again and again: the first may come before the stop.
         let helper = task::fork_with(|| {
-            while told.arrived().load(Ordering::Acquire) == 0 {
-                std::thread::sleep(std::time::Duration::from_millis(20));
+            while gate.released().load(Ordering::Acquire) == 0 {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            // Again and again: the first may come between the delivery and the stop.
+            while gate.arrived().load(Ordering::Acquire) == 0 {
                 let _ = process::kill(stopper, libc::SIGCONT);
+                std::thread::sleep(std::time::Duration::from_millis(20));
             }
             0
         });
         let _ = process::kill(stopper, libc::SIGSTOP);
-        told.arrived().store(1, Ordering::Release);
+        gate.arrived().store(1, Ordering::Release);
         let _ = task::wait(helper.unwrap_or(-1));
         let _ = process::kill(stopper, libc::SIGTERM);
         0
-    }) else {
+    };
+    let release = |event: &Event| {
+        if matches!(event, Event::Signalled { signal: libc::SIGSTOP, .. }) {
+            gate.released().store(1, Ordering::Release);
+        }
+    };
+    let Some((pid, events)) = events_seen(work, release) else {
         return;
     };
     let place = |of_root: bool, name: &str| {

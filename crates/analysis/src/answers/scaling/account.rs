@@ -1,5 +1,6 @@
 //! Where the time of n workers went: n times the elapsed time, divided.
 
+use super::held::Held;
 use super::level::{Level, centre};
 use super::trials::ScaleTrial;
 use crate::stats::order;
@@ -32,7 +33,8 @@ pub(super) fn account(level: &Level, one: &Level, cpus: Option<u32>) -> Option<S
         each.first()?.iter().enumerate().map(part).collect::<Option<_>>()?;
     let named = parts.iter().filter(|part| part.into != ScaleLoss::Rest);
     let explained = named.map(|part| part.share.point).sum();
-    Some(ScaleAccount { budget_ns, parts, explained })
+    let waits = Held::of(level).map(|held| held.waits).unwrap_or_default();
+    Some(ScaleAccount { budget_ns, parts, explained, waits })
 }
 
 /// Returns the share of a part; 0 where the account has no such part.

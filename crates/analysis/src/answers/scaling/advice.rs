@@ -37,11 +37,11 @@ pub(super) fn advice(described: &[ScaleLevel], causes: &[ScaleCause]) -> ScaleAd
     let mut sentences = Vec::new();
     if let Some(level) = for_throughput {
         let speedup = match &level.speedup {
-            Some(speedup) => format!("{} times one worker", with_interval(speedup)),
-            None => "the throughput of one worker".into(),
+            Some(speedup) => format!(" ({} times one worker)", with_interval(speedup)),
+            None => String::new(),
         };
         sentences.push(format!(
-            "For throughput: n = {} ({speedup}); no other n measured gives 5 % more.",
+            "For throughput: n = {}{speedup}; no other n measured gives 5 % more.",
             figure(level.n)
         ));
     }
@@ -118,12 +118,12 @@ pub(super) fn remarks(scaling: &Scaling, levels: &[Level<'_>]) -> Vec<String> {
         ),
         (scaling.work.grows, "The work grows with n, so Gustafson's law is also fitted."),
         (
-            is_session && !levels.iter().any(|level| level.n == 1.0),
+            !levels.iter().any(|level| level.n == 1.0),
             "One worker was not measured: there is no speedup, and the lost time cannot be divided.",
         ),
         (disturbed.is_some(), &others),
         (
-            parts.any(|part| part.into == ScaleLoss::OffCpu),
+            is_session && parts.any(|part| part.into == ScaleLoss::OffCpu),
             "At some n the processes were too short-lived for sampling: their time on no CPU is one \
              part.",
         ),

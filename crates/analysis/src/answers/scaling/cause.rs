@@ -5,11 +5,13 @@
 
 use super::account::share;
 use super::evidence::Signs;
-use super::level::{Level, chosen, ratio};
+use super::held::Held;
+use super::level::{Level, ratio};
+use super::shape::by_shape;
 use super::trials::ScaleTrial;
 use super::words::{figure, percent, percent_of, time, with_interval};
 use model::{
-    Bottleneck, Estimate, Grade, ScaleAccount, ScaleCause, ScaleCurve, ScaleLevel, ScaleLoss,
+    Bottleneck, Estimate, Founding, ScaleAccount, ScaleCause, ScaleCurve, ScaleLevel, ScaleLoss,
 };
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -19,18 +21,13 @@ use std::sync::LazyLock;
 const LOCK_NS_MAX: f64 = 1e6;
 
 /// What explains more than half of something is named for it.
-const MOST: f64 = 0.5;
-
-/// Where a spinning lock's holder loses its CPU, all others burn theirs until it is back; where
-/// memory is short, no more workers run at a time than before. So CPU time that is more than twice
-/// as much above one worker's when there are more workers than CPUs speaks for spinning.
-const CROWDED: f64 = 2.0;
+pub(super) const MOST: f64 = 0.5;
 
 /// A bottleneck with a sentence and a remedy. `{}` in either stands for the one number that the finding
 /// has.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+pub(super) struct Row {
     cause: Bottleneck,
     sentence: String,
     #[serde(default)]
@@ -43,49 +40,74 @@ impl Row {
         &self,
         number: &str,
         (at, lost): (f64, Option<Estimate>),
-        grade: Grade,
+        standing: Founding,
         evidence: Vec<String>,
     ) -> ScaleCause {
         let [sentence, remedy] = [&self.sentence, &self.remedy].map(|it| it.replace("{}", number));
-        ScaleCause { cause: self.cause, at, lost, grade, sentence, evidence, remedy }
+        ScaleCause { cause: self.cause, at, lost, standing, sentence, evidence, remedy }
     }
 }
 
 /// All causes, by their names in `causes.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Rows {
-    /// The remedy where only throughput is known.
-    shape: String,
+pub(super) struct Rows {
+    /// What is said where only throughput is known.
+    pub(super) shape: super::shape::Rows,
     mutex: Row,
     quota: Row,
     neighbour: Row,
-    guests: Row,
+    pub(super) guests: Row,
     confined: Row,
-    serial: Row,
-    kernel: Row,
-    hardware: Row,
-    spinning: Row,
-    spinning_or_hardware: Row,
+    own_threads: Row,
+    pub(super) serial: Row,
+    pub(super) alone: Row,
+    pub(super) unequal: Row,
+    pub(super) lock: Row,
+    pub(super) handover: Row,
+    pub(super) hidden: Row,
+    pub(super) outside: Row,
+    pub(super) still: Row,
+    pub(super) memory: Row,
+    unclear: Row,
+    idle_cpus: Row,
+    pub(super) kernel: Row,
+    pub(super) hardware: Row,
+    pub(super) spinning: Row,
+    pub(super) spin_lock: Row,
+    pub(super) sharing: Row,
+    pub(super) sharing_or_hardware: Row,
+    pub(super) spinning_or_hardware: Row,
     unknown: Row,
     nothing: Row,
     cpus: Row,
     turns: Row,
     falls: Row,
-    flat: Row,
-    pairs: Row,
-    one_at_a_time: Row,
-    no_shape: Row,
 }
 
 /// The file as read; a test reads it.
-static ROWS: LazyLock<Rows> = LazyLock::new(|| {
+pub(super) static ROWS: LazyLock<Rows> = LazyLock::new(|| {
     toml::from_str(include_str!("causes.toml")).unwrap_or_else(|error| unreachable!("{error}"))
 });
 
 /// A loss below this share of the workers' time is not looked into: an account of looks some
 /// milliseconds apart, beside neighbours that nobody sees, is not finer.
-const NOTABLE: f64 = 0.05;
+pub(super) const NOTABLE: f64 = 0.05;
+
+/// No part below this share of the workers' time is a cause.
+const FLOOR: f64 = NOTABLE / 2.0;
+
+/// Throughput that may rise by more than this is not said to stay.
+const CANNOT_TELL: f64 = 1.25;
+
+/// CPUs used for less than this share of the time are not what a program lacks.
+const BUSY: f64 = 0.8;
+
+/// A program that uses this number of CPUs with one worker has more threads than that one.
+const MANY_CPUS: f64 = 1.25;
+
+/// CPUs used for at least this share of the time are all in use.
+const FULL: f64 = 0.95;
 
 /// All that is known.
 pub(super) struct Case<'a> {
@@ -94,6 +116,8 @@ pub(super) struct Case<'a> {
     pub(super) cpus: Option<u32>,
     /// Trials of several copies at once.
     pub(super) copies: Vec<&'a ScaleTrial>,
+    /// Trials of workers that all ran on one CPU.
+    pub(super) placed: Vec<&'a ScaleTrial>,
     pub(super) curve: &'a ScaleCurve,
 }
 
@@ -132,27 +156,56 @@ impl<'a> Case<'a> {
 
 /// Returns the causes, the first being that of the loss within the CPUs.
 pub(super) fn causes(case: &Case<'_>) -> Vec<ScaleCause> {
-    let measured = case.described.iter().any(|level| level.account.is_some());
-    let (Some(one), true) = (case.one(), measured) else { return vec![by_law(case)] };
+    let is_known = |level: &ScaleLevel| level.account.is_some();
+    let measured = case.cpus.is_some() && case.described.iter().any(is_known);
+    let (Some(one), true) = (case.one(), measured) else { return vec![by_shape(case)] };
     let within = case.within().map(|at| within(case, one, at));
     let found = within.filter(|cause| cause.cause != Bottleneck::Nothing);
     let beyond = beyond(case, one, found.as_ref());
     let mut causes: Vec<ScaleCause> = found.into_iter().chain(beyond).collect();
     if causes.is_empty() {
-        causes.push(nothing(case));
+        let (n, lost) = last(case);
+        causes.push(match lost.is_some_and(|lost| lost.point >= NOTABLE) {
+            true => ROWS.unclear.cause(&figure(n), (n, lost), Founding::Suspected, Vec::new()),
+            false => nothing(case),
+        });
     }
     causes
 }
 
 fn within(case: &Case<'_>, one: At<'_>, at: At<'_>) -> ScaleCause {
-    let lost = lost(at.described).filter(|lost| lost.point >= NOTABLE && lost.low > 0.0);
-    let Some(lost) = lost else { return nothing(case) };
-    let unknown =
-        |evidence| ROWS.unknown.cause("", (at.described.n, Some(lost)), Grade::Timing, evidence);
+    let Some(lost) = lost(at.described).filter(|lost| lost.point >= NOTABLE) else {
+        return nothing(case);
+    };
+    let place = (at.described.n, Some(lost));
+    let unknown = |evidence| ROWS.unknown.cause("", place, Founding::Suspected, evidence);
     let (Some(account), Some(alone)) = (&at.described.account, &one.described.account) else {
         return unknown(Vec::new());
     };
-    let beyond_one = |into: ScaleLoss| share(account, into) - share(alone, into);
+    let mut search = Search::new(case, one, at, account);
+    search.evidence.push(format!(
+        "{} of the time of {} workers is lost: the speedup is {}",
+        percent_of(&lost),
+        figure(at.described.n),
+        at.described.speedup.as_ref().map(with_interval).unwrap_or_default(),
+    ));
+    let peers = search.held.iter().flat_map(|held| &held.peers);
+    let peers = peers.filter(|(_, used)| *used >= NOTABLE);
+    let of_peer = |(name, used): &(String, f64)| {
+        format!("{name}, which works for them, used {} CPUs", figure(*used))
+    };
+    let of_peers: Vec<String> = peers.map(of_peer).collect();
+    search.evidence.extend(of_peers);
+    if lost.low <= 0.0 {
+        let number = figure(at.described.n);
+        return ROWS.unclear.cause(&number, place, Founding::Suspected, search.evidence);
+    }
+    if let Some(row) = search.own_threads() {
+        return row.cause("", place, Founding::Consistent, search.evidence);
+    }
+    // Per unit of work, so that what one worker also waits explains nothing of what n workers lack.
+    let shorter = alone.budget_ns / account.budget_ns;
+    let beyond_one = |into: ScaleLoss| share(account, into) - shorter * share(alone, into);
     let idle = beyond_one(ScaleLoss::Blocked) + beyond_one(ScaleLoss::Absent);
     let parts = [
         (ScaleLoss::MoreCpu, share(account, ScaleLoss::MoreCpu)),
@@ -164,78 +217,142 @@ fn within(case: &Case<'_>, one: At<'_>, at: At<'_>) -> ScaleCause {
         // One worker's time that was counted twice explains nothing of what n lack.
         (ScaleLoss::Rest, share(account, ScaleLoss::Rest) - share(alone, ScaleLoss::Rest).max(0.0)),
     ];
-    let signs = Signs::of(one.level, at.level, case.cpus);
-    let mut search = Search { case, one, at, account, signs, evidence: Vec::new() };
-    search.evidence.push(format!(
-        "{} of the time of {} workers is lost: the speedup is {}",
-        percent_of(&lost),
-        figure(at.described.n),
-        at.described.speedup.as_ref().map(with_interval).unwrap_or_default(),
-    ));
-    let Some((into, row)) = search.decide(parts) else { return unknown(search.evidence) };
-    let grade = if into == ScaleLoss::OffCpu { Grade::Timing } else { Grade::Software };
-    row.cause("", (at.described.n, Some(lost)), grade, search.evidence)
+    match search.decide(parts) {
+        None => unknown(search.evidence),
+        Some(found) => found.row.cause(&found.name, place, found.standing, search.evidence),
+    }
+}
+
+/// A cause with the name of what it is about.
+pub(super) struct Found {
+    row: &'static Row,
+    name: String,
+    standing: Founding,
+}
+
+impl Found {
+    pub(super) fn new(row: &'static Row, standing: Founding) -> Self {
+        Found { row, name: String::new(), standing }
+    }
+
+    pub(super) fn named(row: &'static Row, name: String) -> Self {
+        Found { row, name, standing: Founding::Consistent }
+    }
 }
 
 /// The search for what the time of n workers went into, and the numbers found on the way.
-struct Search<'a> {
-    case: &'a Case<'a>,
-    one: At<'a>,
-    at: At<'a>,
-    account: &'a ScaleAccount,
-    signs: Signs,
-    evidence: Vec<String>,
+pub(super) struct Search<'a> {
+    pub(super) case: &'a Case<'a>,
+    pub(super) one: At<'a>,
+    pub(super) at: At<'a>,
+    pub(super) account: &'a ScaleAccount,
+    pub(super) signs: Signs,
+    /// What was seen of waits at this level.
+    pub(super) held: Option<Held>,
+    pub(super) evidence: Vec<String>,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    pub(super) fn new(
+        case: &'a Case<'a>,
+        one: At<'a>,
+        at: At<'a>,
+        account: &'a ScaleAccount,
+    ) -> Self {
+        let signs = Signs::of(one.level, at.level, case.cpus);
+        let held = Held::of(at.level);
+        Search { case, one, at, account, signs, held, evidence: Vec::new() }
+    }
+
     /// Returns the rule of the largest part. What neighbours took says nothing of the program: where it
     /// lost something else as well, that is its cause.
-    fn decide(&mut self, mut parts: [(ScaleLoss, f64); 6]) -> Option<(ScaleLoss, &'static Row)> {
+    fn decide(&mut self, mut parts: [(ScaleLoss, f64); 6]) -> Option<Found> {
         parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let waited =
+            parts.iter().find(|(into, _)| *into == ScaleLoss::Waiting).map_or(0.0, |it| it.1);
+        let others = self.signs.foreign + self.signs.steal;
+        // A worker that others delay makes those wait that wait for it.
+        let passed_on = if others >= NOTABLE { waited.max(0.0) } else { 0.0 };
         let mut of_others = None;
         for (into, share) in parts {
-            if of_others.is_some() && share < NOTABLE {
+            if share < if of_others.is_some() { NOTABLE } else { FLOOR } {
                 break;
             }
             self.evidence.push(format!("{} of it: {}", percent(share), super::words::loss(into)));
-            let row = match into {
-                ScaleLoss::Throttled => self.quota(),
-                _ if self.signs.lost_each_ns.is_some_and(|ns| ns < LOCK_NS_MAX) => self.sleeping(),
-                ScaleLoss::Waiting => self.waiting(),
-                ScaleLoss::OffCpu if self.signs.is_crowded() => self.crowded(share),
+            // Separate copies suffer from others as the program does: what they tell apart is its own.
+            let is_compared = into == ScaleLoss::MoreCpu && !self.case.copies.is_empty();
+            let is_own = is_compared
+                || matches!(into, ScaleLoss::Throttled | ScaleLoss::Waiting | ScaleLoss::OffCpu);
+            if !is_own && passed_on >= NOTABLE && share < passed_on + NOTABLE {
+                of_others = of_others.or(Some(Found::new(&ROWS.neighbour, Founding::Consistent)));
+                continue;
+            }
+            let is_sleeping = self.signs.lost_each_ns.is_some_and(|ns| ns < LOCK_NS_MAX);
+            let found = match into {
+                ScaleLoss::Throttled => Some(self.quota()),
+                // Many short sleeps make threads ready often: what they sleep for explains it, or nothing does.
+                _ if is_sleeping => self.sleeping(into),
+                ScaleLoss::Waiting => {
+                    self.waiting().map(|row| Found::new(row, Founding::Consistent))
+                }
+                ScaleLoss::OffCpu if self.signs.is_crowded() => {
+                    self.crowded(share).map(|row| Found::new(row, Founding::Suspected))
+                }
                 ScaleLoss::MoreCpu => self.more_cpu(),
                 ScaleLoss::Blocked | ScaleLoss::OffCpu => self.idle_workers(into),
-                _ => return of_others,
+                _ => None,
             };
+            let Some(found) = found else { return of_others };
             let may_be_others = matches!(into, ScaleLoss::Waiting | ScaleLoss::OffCpu);
-            if !may_be_others || row.cause != Bottleneck::Neighbour {
-                return Some((into, row));
+            if !may_be_others || found.row.cause != Bottleneck::Neighbour {
+                return Some(found);
             }
-            of_others = Some((into, row));
+            of_others = Some(found);
         }
         of_others
     }
 
-    fn quota(&mut self) -> &'static Row {
+    /// Finds that the program used several CPUs with one worker already, and uses all of them now.
+    fn own_threads(&mut self) -> Option<&'static Row> {
+        let of_cpus = |trial: &ScaleTrial| Some(trial.cpu_ns? / trial.wall_ns);
+        let alone = self.one.level.mean(of_cpus).filter(|used| *used >= MANY_CPUS)?;
+        let cpus = f64::from(self.case.cpus?);
+        let others = self.signs.foreign + self.signs.steal;
+        let is_full = self.signs.used? / cpus + others >= FULL && others < NOTABLE;
+        is_full.then(|| {
+            let (alone, used) = (figure(alone), figure(self.signs.used.unwrap_or_default()));
+            let n = figure(self.at.described.n);
+            self.evidence.push(format!(
+                "with n = 1 the program used {alone} CPUs, with n = {n} it used {used} of {cpus}"
+            ));
+            &ROWS.own_threads
+        })
+    }
+
+    fn quota(&mut self) -> Found {
         self.evidence.push(format!(
             "the quota throttled the program for {} of the elapsed time, summed over CPUs",
             percent(self.signs.throttled)
         ));
-        &ROWS.quota
+        Found::new(&ROWS.quota, Founding::Confirmed)
     }
 
     /// Finds that every so little that is lost, a worker went to sleep: whether the time is that of
-    /// sleeping, of waiting for a CPU after it was woken, or of the kernel's work for both.
-    fn sleeping(&mut self) -> &'static Row {
+    /// sleeping, of waiting for a CPU after it was woken, or of the kernel's work for both. What they slept
+    /// for is known by looks alone.
+    fn sleeping(&mut self, into: ScaleLoss) -> Option<Found> {
         self.evidence.push(format!(
             "{} more sleeps than with one worker, one per {} of lost time",
             figure(self.signs.more_switches),
             time(self.signs.lost_each_ns.unwrap_or_default())
         ));
-        &ROWS.mutex
+        match self.held {
+            Some(_) => self.by_waits(into, true),
+            None => Some(Found::new(&ROWS.mutex, Founding::Suspected)),
+        }
     }
 
-    fn waiting(&mut self) -> &'static Row {
+    fn waiting(&mut self) -> Option<&'static Row> {
         self.evidence.push(format!(
             "other programs used {} of the CPUs; workers waited for a CPU for {} of the elapsed time",
             percent(self.signs.foreign + self.signs.steal),
@@ -246,7 +363,7 @@ impl Search<'_> {
 
     /// Finds as [`Search::waiting`], of a program that was too short-lived to be looked at: it lost
     /// `share` of its workers' time, and its threads lost their CPUs to others that were ready.
-    fn crowded(&mut self, share: f64) -> &'static Row {
+    fn crowded(&mut self, share: f64) -> Option<&'static Row> {
         self.evidence.push(format!(
             "threads are preempted {} times per second more than with one worker; other programs \
              used {} of the CPUs",
@@ -256,103 +373,33 @@ impl Search<'_> {
         self.others_or_crowd(share)
     }
 
-    /// Finds whether others took most of what was `lost`, or the program's own threads one another.
-    fn others_or_crowd(&mut self, lost: f64) -> &'static Row {
+    /// Finds whether others took most of what was `lost`, or of the CPUs that the workers did not use, or
+    /// the program's own threads took CPUs from one another. Threads that were ready while CPUs were idle
+    /// are not explained.
+    fn others_or_crowd(&mut self, lost: f64) -> Option<&'static Row> {
         let n = self.at.described.n;
-        let kept = self.signs.kept_to(n);
-        if kept.is_none() && self.signs.foreign + self.signs.steal >= MOST * lost {
-            return &ROWS.neighbour;
+        let others = self.signs.foreign + self.signs.steal;
+        let cpus = self.case.cpus.map_or(1.0, f64::from);
+        let used = self.signs.used.unwrap_or(cpus);
+        let unused = (n.min(cpus) - used).max(0.0);
+        let is_full = used / cpus + others >= FULL;
+        // Who outranks it leaves a program whole CPUs.
+        let kept = self.signs.kept_to(n).filter(|_| !is_full || others < NOTABLE);
+        if kept.is_none() && others >= MOST * lost.min(unused / cpus) {
+            return Some(&ROWS.neighbour);
         }
-        self.evidence.extend(kept.map(|kept| {
+        if let Some(kept) = kept {
             let (kept, n) = (figure(kept), figure(n));
-            format!(
+            self.evidence.push(format!(
                 "Together, {n} workers use exactly {kept} CPU: an affinity mask or a quota confines \
                  them"
-            )
-        }));
-        &ROWS.confined
-    }
-
-    fn idle_workers(&mut self, into: ScaleLoss) -> &'static Row {
-        if let Some(ns) = self.signs.blocked_each_ns {
-            let (each, switches) = (time(ns), figure(self.signs.more_switches));
-            self.evidence.push(format!(
-                "a worker blocks for {each} each time ({switches} more switches than with one worker)"
             ));
-        }
-        let share = |into| share(self.account, into);
-        if share(ScaleLoss::Absent) > share(ScaleLoss::Blocked) {
-            self.evidence.push("during most of it, there were fewer workers than n".into());
-        }
-        if into == ScaleLoss::OffCpu {
-            let unseen = "its processes are too short-lived for sampling: blocked, absent and waiting \
-                          for a CPU are one part";
-            self.evidence.push(unseen.into());
-        }
-        &ROWS.serial
-    }
-
-    fn more_cpu(&mut self) -> &'static Row {
-        let (n, growth) = (self.at.described.n, self.signs.cpu_growth);
-        self.evidence.push(format!(
-            "CPU time per operation is {} higher with {} workers than with one, {} of that in the \
-             kernel",
-            percent(growth),
-            figure(n),
-            percent(self.signs.system_share)
-        ));
-        if self.signs.steal * n >= MOST * growth {
-            let guests = "the hypervisor gave that amount of CPU time to other guests";
-            self.evidence.push(guests.into());
-            return &ROWS.guests;
-        }
-        if self.signs.system_share >= MOST {
-            return &ROWS.kernel;
-        }
-        if let Some(row) = self.by_copies().or_else(|| self.by_crowd()) {
-            return row;
-        }
-        let alike = "without --copies the two cannot be distinguished: it runs separate copies with \
-                     one worker each at the same time";
-        self.evidence.push(alike.into());
-        &ROWS.spinning_or_hardware
-    }
-
-    /// Finds what the copies say: separate copies share the hardware and nothing of the program: what
-    /// they also lose is the hardware's.
-    fn by_copies(&mut self) -> Option<&'static Row> {
-        let copies = &self.case.copies;
-        let each: Vec<f64> = copies.iter().filter_map(|trial| trial.cpu_each_ns()).collect();
-        let alone = self.one.level.values(ScaleTrial::cpu_each_ns);
-        let apart = ratio(&each, &alone)?.point - 1.0;
-        self.evidence.push(format!(
-            "{} separate copies of one worker each need {} more CPU time each than one alone; {} \
-             workers of one program need {} more",
-            copies.first()?.copies,
-            percent(apart),
-            figure(self.at.described.n),
-            percent(self.signs.cpu_growth)
-        ));
-        let is_shared = apart >= MOST * self.signs.cpu_growth;
-        Some(if is_shared { &ROWS.hardware } else { &ROWS.spinning })
-    }
-
-    /// Finds whether CPU time that grew within the CPUs grows much further beyond them.
-    fn by_crowd(&mut self) -> Option<&'static Row> {
-        let (most, within) = (self.case.most()?, self.case.within()?);
-        let of = |level: &Level<'_>| level.values(ScaleTrial::cpu_each_ns);
-        let beyond = ratio(&of(most.level), &of(self.one.level))?.point - 1.0;
-        let is_far = most.described.n >= 2.0 * within.described.n;
-        if !is_far || beyond < CROWDED * self.signs.cpu_growth {
+        } else if !is_full {
+            let idle = "meanwhile CPUs were idle: it is not known why threads had to wait";
+            self.evidence.push(idle.into());
             return None;
         }
-        self.evidence.push(format!(
-            "with {} workers, more than the CPUs, it is {} higher: workers spin while the worker that \
-             they wait for has no CPU",
-            figure(most.described.n),
-            percent(beyond)
-        ));
-        Some(&ROWS.spinning)
+        Some(&ROWS.confined)
     }
 }
 
@@ -372,6 +419,10 @@ fn beyond(case: &Case<'_>, one: At<'_>, found: Option<&ScaleCause>) -> Option<Sc
     if change.low > 1.0 && change.point > 1.0 + NOTABLE {
         return None;
     }
+    // What is not shown to rise may rise.
+    if change.high > CANNOT_TELL {
+        return None;
+    }
     let cpus = case.cpus.unwrap_or(1);
     let falls = change.high < 1.0 && change.point < 1.0 - NOTABLE;
     let evidence = vec![format!(
@@ -382,6 +433,13 @@ fn beyond(case: &Case<'_>, one: At<'_>, found: Option<&ScaleCause>) -> Option<Sc
         if cpus == 1 { "is" } else { "are" },
         if cpus == 1 { "" } else { "s" },
     )];
+    let signs = Signs::of(one.level, most.level, case.cpus);
+    let used = signs.used.unwrap_or_default() / f64::from(cpus) + signs.foreign + signs.steal;
+    let of = |into| most.described.account.as_ref().map_or(0.0, |account| share(account, into));
+    let asleep = of(ScaleLoss::Blocked) + of(ScaleLoss::Absent) + of(ScaleLoss::OffCpu);
+    if signs.used.is_some() && used < BUSY && asleep > of(ScaleLoss::Waiting) {
+        return Some(idle_cpus(case, one, most, used, evidence));
+    }
     // With a single CPU, every second worker is one too many.
     let (row, number) = match (falls, cpus) {
         (true, _) => (&ROWS.falls, percent_of(&change.map(|times| times - 1.0))),
@@ -389,7 +447,28 @@ fn beyond(case: &Case<'_>, one: At<'_>, found: Option<&ScaleCause>) -> Option<Sc
         _ => (&ROWS.cpus, cpus.to_string()),
     };
     let at = (most.described.n, lost(most.described));
-    Some(row.cause(&number, at, Grade::Software, evidence))
+    Some(row.cause(&number, at, Founding::Consistent, evidence))
+}
+
+/// Returns why throughput does not rise beyond the CPUs although they are not used up.
+fn idle_cpus(
+    case: &Case<'_>,
+    one: At<'_>,
+    most: At<'_>,
+    used: f64,
+    mut evidence: Vec<String>,
+) -> ScaleCause {
+    evidence.push(format!("the CPUs were used for {} of the time only", percent(used)));
+    let at = (most.described.n, lost(most.described));
+    let found = most.described.account.as_ref().and_then(|account| {
+        let mut search = Search::new(case, one, most, account);
+        let found =
+            search.held.is_some().then(|| search.by_waits(ScaleLoss::Blocked, false)).flatten();
+        evidence.append(&mut search.evidence);
+        found
+    });
+    let found = found.unwrap_or_else(|| Found::new(&ROWS.idle_cpus, Founding::Suspected));
+    found.row.cause(&found.name, at, found.standing, evidence)
 }
 
 /// Returns what n workers lack of n times one worker, as a share of it.
@@ -401,34 +480,14 @@ fn lost(described: &ScaleLevel) -> Option<Estimate> {
 }
 
 /// Returns the most workers measured, and what they lack.
-fn last(case: &Case<'_>) -> (f64, Option<Estimate>) {
+pub(super) fn last(case: &Case<'_>) -> (f64, Option<Estimate>) {
     let n = case.levels.last().map_or(1.0, |level| level.n);
     (n, case.described.last().and_then(lost))
 }
 
 fn nothing(case: &Case<'_>) -> ScaleCause {
     let last = last(case);
-    ROWS.nothing.cause(&figure(last.0), last, Grade::Software, Vec::new())
-}
-
-/// Returns what the chosen law says where nothing but throughput is known: a shape, which several causes
-/// have.
-fn by_law(case: &Case<'_>) -> ScaleCause {
-    let (last, fit, reason) = (last(case), chosen(case.curve), &case.curve.reason);
-    let above = |symbol: &str| {
-        let mut all = fit.iter().flat_map(|fit| &fit.coefficients);
-        all.any(|one| one.symbol == symbol && one.low > 0.0)
-    };
-    let row = match fit.map_or("", |fit| &fit.law) {
-        "linear" => &ROWS.nothing,
-        "kink" | "kink with contention" => &ROWS.flat,
-        _ if above("β") => &ROWS.pairs,
-        _ if above("α") || above("s") => &ROWS.one_at_a_time,
-        _ => &ROWS.no_shape,
-    };
-    let law = if fit.is_some() { "the law: " } else { "" };
-    let cause = row.cause(&figure(last.0), last, Grade::Timing, vec![format!("{law}{reason}")]);
-    ScaleCause { remedy: ROWS.shape.clone(), ..cause }
+    ROWS.nothing.cause(&figure(last.0), last, Founding::Consistent, Vec::new())
 }
 
 #[cfg(test)]
@@ -437,7 +496,7 @@ mod tests {
 
     #[test]
     fn the_file_of_causes_is_read() {
-        assert!(ROWS.nothing.sentence.contains("{}") && ROWS.flat.remedy.is_empty());
+        assert!(ROWS.nothing.sentence.contains("{}"));
         assert!(!format!("{:?}", *ROWS).contains("  "));
     }
 }

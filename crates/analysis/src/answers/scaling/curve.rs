@@ -5,8 +5,8 @@ use super::words::figure;
 use crate::stats::order;
 use laws::Error;
 use laws::fit::{
-    self, Bootstrap, Candidate, Choice, Coefficient, Fit, Law, Parameter, Peak, Point, REACH,
-    Reason, Region,
+    self, Bootstrap, Candidate, Choice, Coefficient, Fit, Law, Parameter, Peak, Point, Reason,
+    Region,
 };
 use laws::tail::student_quantile;
 use model::{ScaleCoefficient, ScaleCurve, ScaleDrawn, ScaleFit, ScalePeak, ScaleResidual};
@@ -24,12 +24,23 @@ const STEPS: usize = 48;
 
 /// Fits the laws to trials without what their blocks share.
 pub(super) fn curve(trials: &Paired, laws: &[Law]) -> ScaleCurve {
-    fitted(trials, laws).unwrap_or_else(|reason| ScaleCurve {
+    fitted(trials, laws).unwrap_or_else(without_law)
+}
+
+/// Returns how intervals were formed.
+fn intervals_of(again: Option<&Bootstrap>) -> String {
+    if again.is_some() { "bootstrap".into() } else { "t".into() }
+}
+
+/// Returns a curve of which no law is known, for a reason.
+fn without_law(reason: String) -> ScaleCurve {
+    let sentence = "no law was chosen, so no curve is drawn".into();
+    ScaleCurve {
         reason,
-        intervals: "t".into(),
-        peak: ScalePeak { sentence: "no curve was fitted".into(), ..ScalePeak::default() },
+        intervals: intervals_of(None),
+        peak: ScalePeak { sentence, ..ScalePeak::default() },
         ..ScaleCurve::default()
-    })
+    }
 }
 
 fn fitted(trials: &Paired, laws: &[Law]) -> Result<ScaleCurve, String> {
@@ -53,6 +64,11 @@ fn fitted(trials: &Paired, laws: &[Law]) -> Result<ScaleCurve, String> {
     for gamma in coefficients.filter(|one| one.symbol == "γ") {
         (gamma.low, gamma.high) = widened(gamma.value, (gamma.low, gamma.high), trials);
     }
+    if choice.reason == Reason::TooFewForEvidence {
+        let none = without_law(too_few_to_choose(points.len(), levels.len()));
+        let intervals = intervals_of(again.first().and_then(Option::as_ref));
+        return Ok(ScaleCurve { fits, intervals, ..none });
+    }
     let chosen = choice.law();
     allow_for_the_choice(&mut fits, name(chosen));
     let fitted = choice.fit().map_err(|_| too_few(points.len(), levels.len()))?;
@@ -62,7 +78,7 @@ fn fitted(trials: &Paired, laws: &[Law]) -> Result<ScaleCurve, String> {
         fits,
         chosen: Some(name(chosen).into()),
         reason: reason(&choice),
-        intervals: if again.is_some() { "bootstrap".into() } else { "t".into() },
+        intervals: intervals_of(again),
         peak: peak(&choice, fitted, again),
         curve: drawn(fitted, again, trials),
     })
@@ -78,10 +94,18 @@ pub(super) fn weighted(points: &[(f64, f64)]) -> Result<Vec<Point>, Error> {
 }
 
 fn too_few(trials: usize, levels: usize) -> String {
+    let s = if trials == 1 { "" } else { "s" };
     format!(
-        "{trials} trials at {levels} n are too few for any law: two n or more are needed, and more \
-         trials than coefficients"
+        "{trials} trial{s} at {levels} n: a law needs two n or more, and more trials than coefficients"
     )
+}
+
+/// Returns why no law was chosen, where some could be fitted.
+fn too_few_to_choose(trials: usize, levels: usize) -> String {
+    match trials == levels {
+        true => format!("{trials} rows are too few to choose between laws"),
+        false => format!("{trials} trials at {levels} n are too few to choose between laws"),
+    }
 }
 
 /// Returns what a law is called.
@@ -197,7 +221,7 @@ fn reason(choice: &Choice) -> String {
                 "{law} is the closest, but the scatter of the trials rejects every law (p {p})"
             );
         }
-        _ => ": too few trials to compare the laws".to_string(),
+        _ => return "too few trials to choose between laws".into(),
     };
     format!("{law}{why}{out}")
 }
@@ -209,8 +233,9 @@ fn peak(choice: &Choice, fitted: &Fit, again: Option<&Bootstrap>) -> ScalePeak {
     let mut peak = ScalePeak::default();
     peak.sentence = match (fitted.peak(), fitted.parameters.iter().position(is_kink)) {
         (Peak::Within { n, low, high }, _) => {
+            let high = high.filter(|high| *high <= fitted.largest_n);
             (peak.n, peak.low, peak.high) = (Some(n), Some(low), high);
-            let end = high.map_or("no end".to_string(), figure);
+            let end = high.map_or(format!("beyond {far}"), figure);
             format!("throughput is greatest at n = {} [{}, {end}]", figure(n), figure(low))
         }
         (Peak::None, Some(place)) => {
@@ -223,11 +248,14 @@ fn peak(choice: &Choice, fitted: &Fit, again: Option<&Bootstrap>) -> ScalePeak {
                 figure(high)
             )
         }
-        _ => format!("no peak within {} × the measured range (n up to {far})", figure(REACH)),
+        _ => format!(
+            "no peak up to n = {far}; nothing is predicted beyond, where laws that describe the same \
+             trials differ"
+        ),
     };
     if let Reason::Tied { with } = &choice.reason {
         let (law, with) = (name(choice.law()), list(with));
-        peak.sentence += &format!(" if the law is {law}; {with} describes the trials equally well");
+        peak.sentence += &format!(" (by the {law} law; {with} describes the trials equally well)");
     }
     peak
 }

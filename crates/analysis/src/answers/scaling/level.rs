@@ -34,9 +34,10 @@ pub(super) fn laws_for(grows: bool) -> Vec<Law> {
     all.filter(|law| grows || *law != Law::Gustafson).collect()
 }
 
-/// Returns the levels of n, rising; copies stand beside them.
+/// Returns the levels of n, rising, without copies and trials on one CPU.
 pub(super) fn levels(trials: &[ScaleTrial]) -> Vec<Level<'_>> {
-    let mut order: Vec<&ScaleTrial> = trials.iter().filter(|trial| trial.copies == 1).collect();
+    let is_plain = |trial: &&ScaleTrial| trial.copies == 1 && !trial.one_cpu;
+    let mut order: Vec<&ScaleTrial> = trials.iter().filter(is_plain).collect();
     order.sort_by(|a, b| a.n.total_cmp(&b.n));
     let levels = order.chunk_by(|a, b| a.n == b.n);
     levels.map(|own| Level { n: own[0].n, trials: own.to_vec() }).collect()

@@ -9,9 +9,13 @@ mod cause;
 mod curve;
 mod evidence;
 mod figures;
+mod grown;
+mod held;
+mod idle;
 mod level;
 mod next;
 mod paired;
+mod shape;
 mod trials;
 mod words;
 
@@ -19,9 +23,10 @@ mod words;
 mod tests;
 
 pub use figures::figures;
+pub use held::words as waited_for;
 pub use next::{coarse, next};
-pub use trials::{ScaleTrial, trials};
-pub use words::{cause as cause_words, loss as loss_words};
+pub use trials::{ScaleTrial, is_on_one_cpu, trials};
+pub use words::{cause as cause_words, loss as loss_words, standing as standing_words};
 
 use level::{Level, centre, laws_for, levels, ratio};
 use model::{
@@ -108,6 +113,7 @@ pub fn scaling(input: &ScaleInput<'_>) -> Scaling {
         described: &described,
         cpus: input.cpus,
         copies: input.trials.iter().filter(|trial| trial.copies > 1).collect(),
+        placed: input.trials.iter().filter(|trial| trial.one_cpu).collect(),
         curve: &throughput,
     });
     let mut scaling = Scaling {

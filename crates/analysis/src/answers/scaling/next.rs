@@ -1,9 +1,10 @@
 //! Which n to measure next, and whether any needs it.
 
+use super::cause::NOTABLE;
 use super::curve::weighted;
-use super::level::laws_for;
+use super::level::{laws_for, ratio};
 use super::paired::{by_level, paired};
-use super::trials::{ScaleTrial, trials};
+use super::trials::{ScaleTrial, is_on_one_cpu, trials};
 use crate::session::need::{Need, given_up};
 use crate::session::sample::Table;
 use crate::stats::estimate::mean_estimate;
@@ -30,22 +31,24 @@ pub fn coarse(levels: &[u64], cpus: u64) -> Vec<u64> {
 /// The curve is as wide as its widest 95 % interval, relative to its height, at any n that may be
 /// measured; it is asked to be as narrow as the design's precision. Of these n the next is the one
 /// at which one more trial narrows the chosen curve most per time that it takes: the I-optimal
-/// choice ([`laws::fit::Fit::gain`]). Where the scatter refutes every law, there is no curve to
-/// narrow, and the n with the widest interval of its own is next. One worker is measured beside it,
-/// since each speedup is held against it, and so that a drift of the machine shows.
+/// choice ([`laws::fit::Fit::gain`]). Where no law is identified, there is no curve to narrow, and
+/// the n with the widest interval of its own is next. One worker is measured beside it, since each
+/// speedup is held against it, and so that a drift of the machine shows.
 ///
-/// It looks at widths alone, never at where the numbers lie.
+/// It looks at widths alone, never at where the numbers lie. One question depends on them: workers that need more CPU
+/// time than one are also measured on one CPU, which shows why.
 pub fn next(design: &Design, records: &[&Record], treatments: &[Treatment]) -> Need {
     let table = Table::new(design, records.iter().copied());
     let counted = design.response(WORK).is_some();
     let all = trials(records.iter().copied(), counted);
-    let alone: Vec<&ScaleTrial> = all.iter().filter(|trial| trial.copies == 1).collect();
+    let is_plain_trial = |trial: &&ScaleTrial| trial.copies == 1 && !trial.one_cpu;
+    let alone: Vec<&ScaleTrial> = all.iter().filter(is_plain_trial).collect();
     let blocked = alone.iter().filter_map(|it| Some((it.n, it.block, it.throughput()?)));
     let points = paired(&blocked.collect::<Vec<_>>()).points;
     let of = |treatment: &Treatment| treatment.level(WORKERS)?.parse::<f64>().ok();
     let is_plain = |treatment: &&Treatment| {
         let is = |factor: &str, plain: &str| treatment.level(factor).is_none_or(|it| it == plain);
-        is(AGAIN, "no") && is(COPIES, "1")
+        is(AGAIN, "no") && is(COPIES, "1") && !is_on_one_cpu(treatment)
     };
     let plain = treatments.iter().filter(is_plain);
     let plain: Vec<&Treatment> = plain.filter(|it| !given_up(&table, it)).collect();
@@ -55,8 +58,32 @@ pub fn next(design: &Design, records: &[&Record], treatments: &[Treatment]) -> N
         let own = of(treatment);
         ratio > 1.0 && (own == n || own == Some(1.0))
     };
+    let open = treatments.iter().filter(|it| is_on_one_cpu(it) && !given_up(&table, it));
+    let open: Vec<&Treatment> = open.filter(|it| is_to_confirm(&all, of(it))).collect();
+    if let [placed] = open[..] {
+        let beside = plain.into_iter().filter(|it| [Some(1.0), of(placed)].contains(&of(it)));
+        let treatments = beside.chain([placed]).cloned().collect();
+        return Need { ratio: f64::INFINITY, treatments, headline: None, confirms: true };
+    }
     let treatments = plain.into_iter().filter(wanted).cloned().collect();
-    Need { ratio, treatments, headline: None }
+    Need { ratio, treatments, headline: None, confirms: false }
+}
+
+/// The most blocks in which workers are kept to one CPU.
+const CONFIRMING_BLOCKS: usize = 6;
+
+/// Returns whether it should be seen what n workers need on one CPU: where they need more CPU time per operation than
+/// one, in as many blocks as without.
+fn is_to_confirm(all: &[ScaleTrial], n: Option<f64>) -> bool {
+    let plain = all.iter().filter(|trial| trial.copies == 1 && !trial.one_cpu);
+    let each = |n: Option<f64>| -> Vec<f64> {
+        let own = plain.clone().filter(|trial| Some(trial.n) == n);
+        own.filter_map(ScaleTrial::cpu_each_ns).collect()
+    };
+    let grown = ratio(&each(n), &each(Some(1.0)));
+    let done = all.iter().filter(|trial| trial.one_cpu).count();
+    let blocks = each(n).len().saturating_sub(done).min(CONFIRMING_BLOCKS);
+    grown.is_some_and(|grown| grown.low > 1.0 + NOTABLE) && done < blocks
 }
 
 /// Returns how wide the curve is, in precisions, and the n to measure next.
@@ -67,7 +94,9 @@ pub(super) fn widest(
     precision: f64,
 ) -> (f64, Option<f64>) {
     let choice = weighted(points).and_then(|points| fit::choose(&laws_for(false), &points));
-    let chosen = choice.as_ref().ok().filter(|it| !matches!(it.reason, Reason::Nearest { .. }));
+    let is_law =
+        |reason: &Reason| !matches!(reason, Reason::Nearest { .. } | Reason::TooFewForEvidence);
+    let chosen = choice.as_ref().ok().filter(|choice| is_law(&choice.reason));
     let Some(fitted) = chosen.and_then(|choice| choice.fit().ok()) else {
         return by_own_width(points, allowed, precision);
     };

@@ -1,8 +1,11 @@
 //! From records to what scaling needs of a trial.
 
 use crate::session::sample::observations;
-use model::{Outcome, Record};
-use model::{SCALE_COPIES as COPIES, SCALE_WORK as WORK, SCALE_WORKERS as WORKERS};
+use model::{Outcome, Record, Treatment, Waits};
+use model::{
+    SCALE_COPIES as COPIES, SCALE_PLACEMENT as PLACEMENT, SCALE_WORK as WORK,
+    SCALE_WORKERS as WORKERS,
+};
 
 /// What is known of one trial of a program that was asked to use n workers. Times in ns.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -11,19 +14,21 @@ pub struct ScaleTrial {
     pub n: f64,
     /// How many copies of it ran at once, with this number of workers each.
     pub copies: u32,
+    /// It ran on one CPU of several.
+    pub one_cpu: bool,
     /// The block that it belongs to.
     pub block: u32,
     /// How much work it did; 1 where the whole command is the work.
     pub work: f64,
     /// Elapsed time.
     pub wall_ns: f64,
-    /// CPU time of all that came of it.
+    /// CPU time of all that came of it, and of the programs that worked for it.
     pub cpu_ns: Option<f64>,
     /// The part of it that was spent in the kernel.
     pub system_ns: Option<f64>,
     /// Time its threads were ready to run and waited for a CPU.
     pub waiting_ns: Option<f64>,
-    /// Time its workers neither ran nor waited for a CPU.
+    /// Time its workers neither ran nor waited for a CPU, nor for programs that ran for them.
     pub blocked_ns: Option<f64>,
     /// Time in which there were fewer workers than n.
     pub absent_ns: Option<f64>,
@@ -37,6 +42,8 @@ pub struct ScaleTrial {
     pub foreign_ns: Option<f64>,
     /// CPU time that the hypervisor gave to others meanwhile.
     pub steal_ns: Option<f64>,
+    /// What its threads waited for, where somebody looked.
+    pub waits: Option<Box<Waits>>,
 }
 
 impl ScaleTrial {
@@ -84,6 +91,11 @@ pub fn trials<'a>(records: impl IntoIterator<Item = &'a Record>, counted: bool) 
     records.into_iter().filter_map(|record| trial(record, counted)).collect()
 }
 
+/// Reports whether a treatment keeps the program to one CPU, to confirm a cause.
+pub fn is_on_one_cpu(treatment: &Treatment) -> bool {
+    treatment.level(PLACEMENT).is_some_and(|level| level == "one")
+}
+
 fn trial(record: &Record, counted: bool) -> Option<ScaleTrial> {
     let (Outcome::Completed { .. }, Some(measured)) = (&record.outcome, &record.measured) else {
         return None;
@@ -94,25 +106,29 @@ fn trial(record: &Record, counted: bool) -> Option<ScaleTrial> {
     let copies = number(COPIES).unwrap_or(1.0).clamp(1.0, 1e6) as u32;
     let described = if counted { of(WORK).filter(|work| *work > 0.0)? } else { 1.0 };
     let machine = &record.machine;
+    let waits = measured.waits.clone();
+    let peers_ns = waits.as_deref().map_or(0, Waits::peers_ns) as f64;
     let float = |value: Option<u64>| value.map(|value| value as f64);
     // A quota on the session also holds its programs back.
     let throttled = [of("throttled_ns"), float(machine.throttled_ns)];
     Some(ScaleTrial {
         n,
         copies,
+        one_cpu: is_on_one_cpu(&record.treatment),
         block: record.block,
         // Each copy does what one alone does.
         work: described * f64::from(copies),
         wall_ns: of("wall_ns").filter(|ns| *ns > 0.0)?,
-        cpu_ns: of("cpu_ns").filter(|ns| *ns > 0.0),
+        cpu_ns: of("cpu_ns").filter(|ns| *ns > 0.0).map(|ns| ns + peers_ns),
         system_ns: float(measured.counters.system_ns),
         waiting_ns: of("queue_wait_ns"),
-        blocked_ns: of("blocked_ns"),
+        blocked_ns: of("blocked_ns").map(|ns| (ns - peers_ns).max(0.0)),
         absent_ns: of("absent_ns"),
         throttled_ns: throttled.into_iter().flatten().reduce(f64::max),
         voluntary: of("voluntary_switches_count"),
         involuntary: of("involuntary_switches_count"),
         foreign_ns: float(machine.foreign_cpu_ns),
         steal_ns: float(machine.steal_ns),
+        waits,
     })
 }

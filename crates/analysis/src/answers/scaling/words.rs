@@ -1,6 +1,6 @@
 //! Numbers in sentences.
 
-use model::{Bottleneck, Estimate, ScaleLoss};
+use model::{Bottleneck, Estimate, Founding, ScaleLoss};
 
 /// Returns a number with three digits that count.
 pub(super) fn figure(x: f64) -> String {
@@ -70,13 +70,26 @@ pub fn loss(into: ScaleLoss) -> &'static str {
     }
 }
 
+/// Returns how well a cause is founded.
+pub fn standing(standing: Founding) -> &'static str {
+    match standing {
+        Founding::Confirmed => "confirmed by an experiment or by the kernel's count",
+        Founding::Consistent => "consistent with what was measured and seen",
+        Founding::Suspected => "suspected from times alone",
+    }
+}
+
 /// Returns a cause as a heading.
 pub fn cause(cause: Bottleneck) -> &'static str {
     match cause {
         Bottleneck::Nothing => "nothing found",
         Bottleneck::Serial => "a serial part",
+        Bottleneck::Unequal => "unequal shares",
         Bottleneck::Mutex => "a lock that sleeps",
+        Bottleneck::Handover => "waiting for one another",
+        Bottleneck::Outside => "something outside the program",
         Bottleneck::Spinning => "spinning, or shared data",
+        Bottleneck::Sharing => "shared cache lines",
         Bottleneck::Hardware => "shared hardware",
         Bottleneck::SpinningOrHardware => "spinning or shared hardware",
         Bottleneck::Kernel => "work in the kernel",

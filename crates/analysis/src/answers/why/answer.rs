@@ -5,11 +5,12 @@
 //! first what the time goes by (CPU time, storage, timers, or none of them), and, where that is the
 //! CPU, what the CPU waits for.
 
+use super::LIVES_ON;
+use super::time::{decided, longest, most, running, waited};
+use crate::stats::interval::BLOCKS_FREE;
 use model::measures::{CPU_SHARE, MAJOR_FAULTS, STORAGE_READ, STORAGE_WRITTEN, VOLUNTARY};
-use model::{Price, Resource, SqueezeResult, Why};
-
-/// The least elasticity at which a resource limits a program.
-const LIVES_ON: f64 = 0.2;
+use model::{Estimate, Price, Resource, SqueezeResult, WaitKind, Why, WhyWait};
+use wording::number::{self, Terms};
 
 /// The part of the elasticity to CPU time from which what lies within it is named instead.
 const WITHIN: f64 = 0.4;
@@ -17,25 +18,155 @@ const WITHIN: f64 = 0.4;
 /// A CPU use that agrees with living on something else than the CPU, in parts of one.
 const IDLE_SHARE: f64 = 0.8;
 
+/// From this part of its time on a CPU, and of its CPU time in the kernel, a program is limited by these.
+const ON_CPU: f64 = 0.9;
+const IN_KERNEL: f64 = 0.5;
+
+/// The least that a wake-up and the switch to it take, in seconds.
+const WAKE_UP_MIN_S: f64 = 1e-6;
+
+/// A wait of this part of its kind is all of it, as far as a sentence goes.
+const MOST_OF_ITS_KIND: f64 = 0.8;
+
+/// What limits a program, by the strongest evidence there is.
+enum Limit<'a> {
+    /// Taking it makes it slower.
+    Squeezed(Resource),
+    /// It waits for that most of its time.
+    Waits(&'a WhyWait),
+    /// It runs all the time, most of it in the kernel: for wake-ups of threads and processes (true), or for
+    /// other work.
+    Kernel(bool),
+    /// It runs all the time.
+    Runs,
+    Unknown,
+}
+
 /// Fills in the answer, what it names, and what it rests on.
 pub(super) fn answer(described: &mut Why) {
-    let named = named(&described.squeezes);
-    described.named = named;
-    let agreement = named.map(|resource| counters_agree(described, resource));
-    let is_agreed = matches!(agreement, Some(Ok(true)));
-    described.evidence = if is_agreed { "timing and counters" } else { "timing" }.into();
-    described.warnings.extend(agreement.and_then(Result::err));
+    let mut warnings = impossible(described);
+    let limit = limit(described);
+    let named = match &limit {
+        Limit::Squeezed(resource) => Some(*resource),
+        Limit::Waits(wait) => of_wait(wait.kind),
+        Limit::Kernel(true) => Some(Resource::Queue),
+        Limit::Runs => Some(Resource::Cpu),
+        Limit::Kernel(false) | Limit::Unknown => None,
+    };
+    let open = if named == Some(Resource::Cpu) { open(described) } else { Vec::new() };
+    let mut evidence = Vec::new();
+    if let Limit::Squeezed(resource) = limit {
+        evidence.push("timing".to_string());
+        match counters_agree(described, resource) {
+            Ok(agree) => evidence.extend(agree.then(|| "counters".into())),
+            Err(contradiction) => warnings.push(contradiction),
+        }
+        match waits_agree(described, resource) {
+            Ok(agree) => evidence.extend(agree.then(|| "waits".into())),
+            Err(contradiction) => warnings.push(contradiction),
+        }
+    }
+    let (text, rest) = match &limit {
+        Limit::Squeezed(resource) => (lives_on(described, *resource), ""),
+        Limit::Waits(wait) => (waits_for(described, wait), "waits"),
+        Limit::Kernel(wakes) => (in_kernel(described, *wakes), "counters"),
+        Limit::Runs => (runs(described), "counters"),
+        Limit::Unknown => (nothing_named(described), "timing"),
+    };
+    evidence.extend(Some(rest.to_string()).filter(|rest| !rest.is_empty()));
+    let named_wait = match &limit {
+        Limit::Waits(wait) if named.is_none() => Some(wait.kind),
+        _ => None,
+    };
+    let named_kernel = matches!(limit, Limit::Kernel(false));
     let faster = |one: &SqueezeResult| one.elasticity.is_some_and(|e| e.high < -LIVES_ON);
     if let Some(faster) = words(&described.squeezes, faster, " and ") {
-        described.warnings.push(format!(
+        warnings.push(format!(
             "it was faster where {faster} was taken: a CPU that co-runners keep from idling wakes up \
              sooner, which hides what else they do to a program that waits"
         ));
     }
-    described.answer = match named {
-        Some(resource) => lives_on(described, resource),
-        None => nothing_named(described),
+    described.answer = wording::sentences([Some(text), still_open(&open)]);
+    described.evidence = wording::listed(&evidence);
+    (described.named, described.named_wait, described.named_kernel) =
+        (named, named_wait, named_kernel);
+    described.open = open;
+    described.warnings.extend(warnings);
+}
+
+/// Decides what limits a program: what stands of what was taken from it, and by elimination what it does with
+/// nothing taken.
+fn limit(described: &Why) -> Limit<'_> {
+    let time = &described.time;
+    let squeezed = named(described);
+    let cpu = described.squeezes.iter().find(|one| one.resource == Resource::Cpu);
+    let in_vain = cpu.and_then(|one| one.elasticity).is_some_and(|e| e.high < LIVES_ON);
+    let runs = !in_vain && running(time).is_some_and(|share| share.low >= ON_CPU);
+    if runs && squeezed.is_none_or(|resource| resource == Resource::Cpu) {
+        let in_kernel = decided(&time.kernel).is_some_and(|share| share.low >= IN_KERNEL);
+        if in_kernel {
+            let wake_ups = decided(&time.switches_per_s);
+            let wakes = wake_ups.is_some_and(|it| it.low * WAKE_UP_MIN_S >= LIVES_ON);
+            return Limit::Kernel(wakes);
+        }
+    }
+    match (squeezed, longest(time)) {
+        (Some(resource), _) => Limit::Squeezed(resource),
+        (None, Some(wait)) => Limit::Waits(wait),
+        (None, None) if runs => Limit::Runs,
+        (None, None) => Limit::Unknown,
+    }
+}
+
+/// Returns the resource that a kind of wait is for.
+fn of_wait(kind: WaitKind) -> Option<Resource> {
+    match kind {
+        WaitKind::Storage => Some(Resource::Storage),
+        WaitKind::Timer => Some(Resource::Timer),
+        _ => None,
+    }
+}
+
+/// Warns of resources without which the program is slower though too little of its time can depend on them.
+fn impossible(described: &Why) -> Vec<String> {
+    let is_odd = |one: &&SqueezeResult| {
+        one.stands
+            && one.elasticity.is_some_and(|e| e.point >= LIVES_ON)
+            && !is_possible(described, one)
     };
+    let odd = described.squeezes.iter().filter(is_odd).map(|one| {
+        format!(
+            "it was slower where {} was taken, but with nothing taken at most {} of its time can depend \
+             on it: it is not named",
+            one.resource.words(),
+            number::share(most(&described.time, one.resource).max(0.0))
+        )
+    });
+    odd.collect()
+}
+
+fn is_possible(described: &Why, one: &SqueezeResult) -> bool {
+    most(&described.time, one.resource) >= LIVES_ON
+}
+
+/// Returns what a program that is limited by CPU time may wait for on the CPU, since nothing excludes it.
+fn open(described: &Why) -> Vec<Resource> {
+    let within = Resource::ALL.into_iter().filter(|resource| resource.is_within_cpu());
+    let is_low = |resource: &Resource| {
+        let one = described.squeezes.iter().find(|one| one.resource == *resource);
+        let e = one.and_then(|one| one.elasticity);
+        e.is_some_and(|e| e.high < LIVES_ON && e.samples as usize >= BLOCKS_FREE)
+            || most(&described.time, *resource) < LIVES_ON
+    };
+    within.filter(|resource| !is_low(resource)).collect()
+}
+
+/// Says what is not known of the CPU time that is named.
+fn still_open(open: &[Resource]) -> Option<String> {
+    let words: Vec<String> = open.iter().map(|it| it.words().to_string()).collect();
+    (!words.is_empty()).then(|| {
+        format!("Whether it computes there or waits for {} is not known.", words.join(" or "))
+    })
 }
 
 /// Returns the resources of some squeezes in words; `None` of none.
@@ -54,9 +185,13 @@ fn stands(squeezes: &[SqueezeResult], resource: Resource) -> Option<(&SqueezeRes
     Some((one, one.elasticity.as_ref()?.point))
 }
 
-fn named(squeezes: &[SqueezeResult]) -> Option<Resource> {
+/// Returns the resource that limits the program by what was taken from it.
+fn named(described: &Why) -> Option<Resource> {
     let largest = |among: &[Resource]| {
-        let found = among.iter().filter_map(|of| Some((*of, stands(squeezes, *of)?.1)));
+        let found = among.iter().filter_map(|of| {
+            let (one, e) = stands(&described.squeezes, *of)?;
+            (one.known().is_some() && is_possible(described, one)).then_some((*of, e))
+        });
         found.max_by(|a, b| a.1.total_cmp(&b.1))
     };
     let (first, e) = largest(&[Resource::Cpu, Resource::Storage, Resource::Timer])
@@ -96,6 +231,96 @@ fn counters_agree(described: &Why, resource: Resource) -> Result<bool, String> {
         Resource::Timer => Ok(cpu < IDLE_SHARE && count(VOLUNTARY).is_some_and(|n| n > 0.0)),
         Resource::Queue => Ok(count(VOLUNTARY).is_some_and(|n| n > 0.0)),
     }
+}
+
+/// Reports whether the waits of its threads agree; an error where they contradict.
+fn waits_agree(described: &Why, resource: Resource) -> Result<bool, String> {
+    let Some((low, high)) = waited(&described.time, resource) else {
+        let runs = running(&described.time).is_some_and(|share| share.low >= 0.5);
+        return Ok(runs && described.time.still.is_some() && of_cpu(resource));
+    };
+    if high < LIVES_ON {
+        return Err(format!(
+            "the waits do not agree: it waited for {} for at most {} of its time",
+            resource.words(),
+            number::share(high)
+        ));
+    }
+    Ok(low >= LIVES_ON)
+}
+
+fn of_cpu(resource: Resource) -> bool {
+    matches!(resource, Resource::Cpu | Resource::Memory | Resource::Cache)
+}
+
+/// "93 % [90, 95]".
+fn share(share: &Estimate) -> String {
+    number::estimate(share, Terms::Share)
+}
+
+/// Returns what a program waits for by its kind, in words.
+pub fn kind(kind: WaitKind) -> &'static str {
+    match kind {
+        WaitKind::Lock => "a lock",
+        WaitKind::Signal => "another thread or process",
+        WaitKind::Hidden => "another thread (by a lock, a channel or a queue)",
+        WaitKind::Barrier => "a barrier",
+        WaitKind::Thread => "the end of another thread",
+        WaitKind::Child => "a child process",
+        WaitKind::Storage => "storage",
+        WaitKind::Socket => "a socket",
+        WaitKind::Pipe => "a pipe",
+        WaitKind::Timer => "a timer",
+        WaitKind::Event => "one of several descriptors",
+        WaitKind::Memory => "a page of memory",
+        WaitKind::Unknown => "something that was not recognised",
+    }
+}
+
+/// "It waits for storage for 93 % [90, 95] of its time: /tmp/x."
+fn waits_for(described: &Why, wait: &WhyWait) -> String {
+    let of_kind = described.time.waited.iter().find(|it| it.kind == wait.kind);
+    let most = of_kind.filter(|it| it.share.point >= MOST_OF_ITS_KIND * wait.share.point);
+    let name = most.and_then(|it| {
+        let parts = [&it.what, &it.holder].map(|part| (!part.is_empty()).then(|| part.clone()));
+        wording::clauses(parts, ", ")
+    });
+    let name = name.map_or_else(String::new, |name| format!(": {}", wording::short(&name, 200)));
+    format!(
+        "This command waits for {} for {} of its time{name}.",
+        kind(wait.kind),
+        share(&wait.share)
+    )
+}
+
+/// Says where the time of a program goes that runs all the time, most of it in the kernel.
+fn in_kernel(described: &Why, wakes: bool) -> String {
+    let time = &described.time;
+    let [cpu, kernel] = [running(time), time.kernel].map(|it| or_dash(it.as_ref()));
+    let of = format!("it is on a CPU for {cpu} of its time, and {kernel} of that is the kernel's");
+    match time.switches_per_s.filter(|_| wakes) {
+        Some(switches) => format!(
+            "This command is limited by prompt wake-ups: {of}. Its threads and processes wait for each \
+             other {} times a second.",
+            number::count(switches.point.round() as u64)
+        ),
+        None => format!(
+            "This command is limited by the kernel's work for it, system calls and page faults: {of}. \
+             scruple syscalls counts its system calls."
+        ),
+    }
+}
+
+fn or_dash(known: Option<&Estimate>) -> String {
+    number::or_dash(known, share)
+}
+
+fn runs(described: &Why) -> String {
+    let cpu = running(&described.time);
+    format!(
+        "This command is limited by CPU time: it is on a CPU for {} of its time.",
+        or_dash(cpu.as_ref())
+    )
 }
 
 fn lives_on(described: &Why, resource: Resource) -> String {
@@ -144,11 +369,29 @@ pub(super) fn priced(price: &Price) -> String {
     )
 }
 
+/// Says what the time goes by where there is no single thing that most of it goes by.
+fn parts(described: &Why) -> Option<String> {
+    let running = running(&described.time).filter(|share| share.high >= LIVES_ON);
+    let on_cpu = running.map(|it| format!("it is on a CPU for {} of its time", share(&it)));
+    let waits = described
+        .time
+        .kinds
+        .iter()
+        .filter(|it| decided(&Some(it.share)).is_some_and(|share| share.low >= LIVES_ON));
+    let waits = waits.map(|it| format!("waits for {} for {}", kind(it.kind), share(&it.share)));
+    let parts: Vec<String> = on_cpu.into_iter().chain(waits).collect();
+    (parts.len() > 1)
+        .then(|| format!("No single thing limits this command: {}.", wording::listed(&parts)))
+}
+
 fn nothing_named(described: &Why) -> String {
     let known: Vec<_> =
         described.squeezes.iter().filter_map(|one| one.elasticity.as_ref()).collect();
     if described.wall_ns.is_none() {
         return "Nothing is known: no trial of the command completed.".into();
+    }
+    if let Some(parts) = parts(described) {
+        return parts;
     }
     if known.is_empty() {
         return "No resource can be named: none was squeezed strongly and often enough.".into();

@@ -11,13 +11,19 @@
 //! was taken is in the interval, and there is none where it may have been nothing.
 
 mod answer;
+mod next;
+mod time;
 
 #[cfg(test)]
 mod tests;
 
+pub use answer::kind;
+pub use next::{PLAIN_BLOCKS, is_plain, next};
+
 use crate::session::disturbance::disturbed;
 use crate::session::effect::answered;
 use crate::session::sample::{ByBlock, Table, less};
+use crate::session::summary::trust;
 use crate::stats::holm::holm;
 use crate::stats::interval::{BLOCKS_FREE, Located, centre, median_located, ratio_of_centres};
 use model::squeezed::{CO_RUNNER_CPU, CPU_LOST, TAKEN};
@@ -40,11 +46,18 @@ const COUNTED: [&str; 9] = [
     measures::STORAGE_WRITTEN,
 ];
 
+/// The least elasticity, and the least part of its time, at which a resource limits a program.
+const LIVES_ON: f64 = 0.2;
+
 /// Less than this part taken, in a typical block, says nothing of what more would do.
 const TAKEN_MIN: f64 = 0.03;
 
 /// The part of a resource whose price is given.
 const PART: f64 = 0.1;
+
+/// Why no trial took a resource.
+const NOT_TRIED: &str =
+    "no trial took it: less than 20 % of the time can depend on it, or the time was up before";
 
 /// How far beyond the measured strength a price is given.
 const BEYOND: f64 = 1.5;
@@ -100,7 +113,11 @@ pub fn why(
         command: subject.command.clone(),
         answer: String::new(),
         named: None,
+        named_wait: None,
+        named_kernel: false,
+        open: Vec::new(),
         evidence: String::new(),
+        time: time::time(&trials.plain(), &trials.unsqueezed(measures::CPU_SHARE)),
         wall_ns: median_located(&trials.unsqueezed(wall)).map(|it| it.estimate(|x| x)),
         counted: trials.counted(),
         residual: residual(&squeezes),
@@ -278,7 +295,20 @@ impl Trials<'_> {
                 }
             }
         }
-        failed.unwrap_or_else(|| "fewer than two blocks measured it".into())
+        let is_tried = levels.iter().any(|level| !self.table.records(&self.at(level)).is_empty());
+        failed.unwrap_or_else(|| match is_tried {
+            true => "fewer than two blocks measured it".into(),
+            false => NOT_TRIED.into(),
+        })
+    }
+
+    /// Returns the trials at which nothing was taken.
+    fn plain(&self) -> Vec<&Record> {
+        let levels = [NOTHING, NOTHING_AGAIN];
+        levels
+            .iter()
+            .flat_map(|level| self.table.records(&self.at(level)).iter().copied())
+            .collect()
     }
 
     /// Returns one number per trial at which nothing was taken.
@@ -314,23 +344,20 @@ impl Trials<'_> {
 
     fn warnings(&self, described: &Why) -> Vec<String> {
         let mut warnings = Vec::new();
-        let base: Vec<&Record> = [NOTHING, NOTHING_AGAIN]
-            .iter()
-            .flat_map(|level| self.table.records(&self.at(level)).iter().copied())
-            .collect();
-        if disturbed(&base) {
+        if disturbed(&self.plain()) {
             warnings.push(
                 "others disturbed the elapsed time of the trials at which nothing was taken: \
                  repeat it on a quieter machine, or measure longer (--time-budget)"
                     .into(),
             );
         }
-        let again = described.again.as_ref().and_then(|again| again.estimate.as_ref());
-        if let Some(again) = again.filter(|again| again.low > 1.0 || again.high < 1.0) {
+        // The rule of the session's trust, so that no page says both.
+        let controls = trust(std::slice::from_ref(self.table)).controls;
+        if let Some(again) = controls.iter().find(|control| control.differs) {
             warnings.push(format!(
                 "two identical treatments differ by a factor of {:.3} here: effects as small as \
                  that are not to be trusted",
-                again.point
+                again.ratio.point
             ));
         }
         let blocks = described.wall_ns.as_ref().map_or(0, |wall| wall.samples as usize / 2);

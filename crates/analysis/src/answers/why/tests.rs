@@ -3,7 +3,7 @@ use crate::fixture::{Trial, factor, response};
 use crate::stats::interval::centre;
 use model::{
     Cell, Design, Finding, NOTHING, NOTHING_AGAIN, Outcome, Quantity, Record, Resource, Squeeze,
-    Subject, Unit, Why,
+    Subject, Unit, Wait, WaitKind, Waits, Why,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -225,7 +225,7 @@ fn intervals_of_elasticities_cover_the_truth() {
 
 #[test]
 fn where_nothing_is_taken_nothing_is_said() {
-    let mut records = QUIET.records(8, 3);
+    let mut records = World { cpu_ppm: 500_000, ..QUIET }.records(8, 3);
     for record in &mut records {
         let series = &mut record.measured.as_mut().unwrap().series;
         for one in series.iter_mut().filter(|one| one.response == "taken_ppm") {
@@ -258,7 +258,10 @@ fn what_a_machine_refuses_is_said_with_its_reason() {
         reasons,
         [
             (Resource::Memory, "needs a CPU beside"),
-            (Resource::Timer, "fewer than two blocks measured it"),
+            (
+                Resource::Timer,
+                "no trial took it: less than 20 % of the time can depend on it, or the time was up before"
+            ),
         ]
     );
 }
@@ -294,6 +297,142 @@ fn what_is_faster_when_squeezed_is_a_warning_and_no_verdict() {
     assert_eq!(described.named, None);
     assert!(described.warnings.iter().any(|it| it.contains("faster where CPU time was taken")));
     assert!(described.answer.ends_with("Nothing is known about storage."), "{}", described.answer);
+}
+
+/// Plain trials of a program that is on a CPU for a part of its time, in the kernel for a part of that, and
+/// waits for one thing the rest.
+fn plain(count: u32, (cpu, kernel): (f64, f64), kind: WaitKind, what: &str) -> Vec<Record> {
+    let of = |index: u32| {
+        let level = if index.is_multiple_of(2) { NOTHING } else { NOTHING_AGAIN };
+        let mut record = Trial::new(index / 2)
+            .at([("squeeze", level)])
+            .series("wall_ns", 1, &[1_000_000_000])
+            .series("cpu_share_ppm", 1, &[(cpu * 1e6) as i64])
+            .record();
+        let measured = record.measured.as_mut().unwrap();
+        let cpu_ns = cpu * 1e9;
+        // Trials differ a little.
+        let still_ns = ((1.0 - cpu) * 1e9) as u64 - u64::from(index) * 1_000_000;
+        measured.counters.wall_ns = 1_000_000_000;
+        measured.counters.system_ns = Some((cpu_ns * kernel) as u64);
+        measured.counters.user_ns = Some((cpu_ns * (1.0 - kernel)) as u64);
+        let wait = Wait {
+            kind,
+            what: what.into(),
+            place: String::new(),
+            holder: String::new(),
+            ns: still_ns,
+            still_ns,
+            looks: 100,
+        };
+        let waits = Waits { looks: 100, waits: vec![wait], still_ns, ..Waits::default() };
+        measured.waits = Some(Box::new(waits));
+        record
+    };
+    (0..count).map(of).collect()
+}
+
+#[test]
+fn what_it_waits_for_is_named_where_nothing_was_taken() {
+    let fsync = described(&plain(6, (0.05, 0.9), WaitKind::Storage, "/tmp/x"));
+    assert_eq!((fsync.named, fsync.named_wait), (Some(Resource::Storage), None));
+    assert_eq!(fsync.evidence, "waits");
+    assert!(fsync.answer.starts_with("This command waits for storage for 9"), "{}", fsync.answer);
+    assert!(fsync.answer.ends_with("of its time: /tmp/x."), "{}", fsync.answer);
+    let child = described(&plain(6, (0.05, 0.1), WaitKind::Child, ""));
+    assert_eq!((child.named, child.named_wait), (None, Some(WaitKind::Child)));
+    // Below six trials nothing is decided.
+    let few = described(&plain(4, (0.05, 0.1), WaitKind::Child, ""));
+    assert!(!few.is_answered() && few.time.kinds.len() == 1, "{}", few.answer);
+    let mixed = described(&plain(6, (0.55, 0.1), WaitKind::Socket, ""));
+    assert!(!mixed.is_answered());
+    assert!(mixed.answer.starts_with("No single thing limits this command: it is on a CPU"));
+}
+
+#[test]
+fn a_program_that_runs_all_the_time_is_limited_by_the_cpu_or_the_kernel() {
+    let kernel = described(&plain(6, (0.97, 0.8), WaitKind::Timer, ""));
+    assert!(kernel.named_kernel && kernel.named.is_none());
+    assert!(kernel.answer.contains("system calls") && kernel.evidence == "counters");
+    let user = described(&plain(6, (0.97, 0.1), WaitKind::Timer, ""));
+    assert_eq!((user.named, user.evidence.as_str()), (Some(Resource::Cpu), "counters"));
+    // Nothing excludes that it waits for memory there.
+    assert!(user.open.contains(&Resource::Memory), "{:?}", user.open);
+}
+
+#[test]
+fn waits_that_contradict_what_was_taken_forbid_a_name() {
+    let elasticity: fn(Resource) -> f64 = |it| if it == Resource::Storage { 0.8 } else { 0.0 };
+    let mut records = World { elasticity, cpu_ppm: 970_000, ..QUIET }.records(10, 2);
+    let impossible = described(&records);
+    assert_eq!(impossible.named, None);
+    assert!(impossible.warnings.iter().any(|it| it.contains("it is not named")));
+    let waiting = plain(6, (0.05, 0.1), WaitKind::Socket, "");
+    for record in &mut records {
+        let measured = record.measured.as_mut().unwrap();
+        measured.waits = waiting[0].measured.as_ref().unwrap().waits.clone();
+        measured.series.retain(|one| one.response != "cpu_share_ppm");
+        measured.counters.wall_ns = 1_000_000_000;
+    }
+    let described = described(&records);
+    assert!(described.warnings.iter().any(|it| it.contains("waits do not agree")));
+}
+
+#[test]
+fn only_what_can_limit_it_is_taken() {
+    let mut design = design();
+    for resource in [Resource::Storage, Resource::Timer] {
+        let mut finding = design.findings[0].clone();
+        finding.id = resource.name().into();
+        let level = if resource == Resource::Timer { "timer-75" } else { "storage-100" };
+        finding.quantity = Quantity::Ratio {
+            response: "wall_ns".into(),
+            of: Cell::new([("squeeze", level)]),
+            to: Cell::new([("squeeze", NOTHING)]),
+        };
+        design.findings.push(finding);
+    }
+    let treatments = design.treatments(model::Profile::Quick);
+    let taken = |records: &[Record]| -> Vec<String> {
+        let records: Vec<&Record> = records.iter().collect();
+        let need = super::next(&design, &records, &treatments);
+        let levels = need.treatments.iter().filter_map(|it| it.level("squeeze"));
+        let mut levels: Vec<String> = levels.map(String::from).collect();
+        levels.sort_by_key(|level| level != NOTHING);
+        levels
+    };
+    assert_eq!(taken(&[]), [NOTHING, "cpu-50", "storage-100", "timer-75"]);
+    let runs = plain(6, (0.97, 0.1), WaitKind::Timer, "");
+    assert_eq!(taken(&runs), [NOTHING, "cpu-50"]);
+    let sleeps = plain(6, (0.02, 0.1), WaitKind::Timer, "");
+    assert_eq!(taken(&sleeps), [NOTHING, "timer-75"]);
+}
+
+#[test]
+fn one_rule_decides_whether_identical_treatments_differ() {
+    let mut design = design();
+    design.controls = vec![model::Control {
+        response: "wall_ns".into(),
+        a: Cell::new([("squeeze", NOTHING)]),
+        b: Cell::new([("squeeze", NOTHING_AGAIN)]),
+    }];
+    let differing = |blocks: u32| {
+        let mut records = World { trial: 0.001, ..QUIET }.records(blocks, 4);
+        for record in &mut records {
+            if record.treatment.level("squeeze") == Some(NOTHING_AGAIN) {
+                let series = &mut record.measured.as_mut().unwrap().series;
+                series[0].values[0] = series[0].values[0] * 98 / 100;
+            }
+        }
+        let records_of: Vec<&Record> = records.iter().collect();
+        let table = crate::session::sample::Table::new(&design, records_of);
+        let differs = crate::session::summary::trust(&[table]).controls[0].differs;
+        let said = why("0", "s", true, &design, &records).unwrap().warnings;
+        assert_eq!(said.iter().any(|it| it.contains("identical treatments differ")), differs);
+        differs
+    };
+    // The interval excludes 1 at both; only the second has blocks enough for a verdict.
+    assert_eq!([differing(7), differing(14)], [false, true]);
 }
 
 #[test]

@@ -48,6 +48,9 @@ pub struct Need {
     pub treatments: Vec<Treatment>,
     /// The first finding so far, for live progress; none while it has no number.
     pub headline: Option<FindingResult>,
+    /// Whether this is an experiment that confirms an answer: it is conducted also where a number of blocks
+    /// was asked for.
+    pub confirms: bool,
 }
 
 /// How narrow an interval is asked to be.
@@ -177,7 +180,7 @@ pub fn need(
     let headline = design.findings.first().map(|finding| found(&table, finding));
     let headline = headline.filter(|found| found.result.estimate.is_some());
     let treatments = treatments.iter().filter(|t| wanted.contains(t)).cloned().collect();
-    Need { ratio, treatments, headline }
+    Need { ratio, treatments, headline, confirms: false }
 }
 
 /// Returns the half-width at which the interval of a claim's number is narrow enough: a property of the

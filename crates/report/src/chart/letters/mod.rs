@@ -8,7 +8,7 @@ pub(crate) mod accounts;
 mod axis;
 mod lines;
 mod rows;
-mod strip;
+pub(super) mod strip;
 
 pub(crate) use rows::{draw_in as rows_in, without_axis};
 

@@ -17,17 +17,17 @@ pub(super) fn mark(style: usize) -> char {
 }
 
 /// The colour of a style.
-pub(super) fn colour(style: usize) -> Style {
+pub(in crate::chart) fn colour(style: usize) -> Style {
     COLOURS[style % COLOURS.len()].on_default()
 }
 
 /// Letters in a row, each one column wide.
 #[derive(Clone, Debug)]
-pub(super) struct Strip(Vec<(char, Style)>);
+pub(in crate::chart) struct Strip(Vec<(char, Style)>);
 
 impl Strip {
     /// An empty one.
-    pub(super) fn new(columns: usize) -> Self {
+    pub(in crate::chart) fn new(columns: usize) -> Self {
         Strip::filled(columns, ' ', Style::new())
     }
 
@@ -37,7 +37,7 @@ impl Strip {
     }
 
     /// Puts a letter somewhere; beyond the ends it is lost.
-    pub(super) fn put(&mut self, at: usize, letter: char, style: Style) {
+    pub(in crate::chart) fn put(&mut self, at: usize, letter: char, style: Style) {
         if let Some(cell) = self.0.get_mut(at) {
             *cell = (letter, style);
         }
@@ -58,7 +58,7 @@ impl Strip {
     }
 
     /// With its colours; spaces at the end stay.
-    pub(super) fn painted(&self) -> String {
+    pub(in crate::chart) fn painted(&self) -> String {
         let mut out = String::new();
         for run in self.0.chunk_by(|a, b| a.1 == b.1) {
             let letters: String = run.iter().map(|(letter, _)| letter).collect();

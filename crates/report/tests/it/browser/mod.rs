@@ -11,3 +11,4 @@ mod load;
 mod made_up;
 mod pipe;
 mod raw;
+mod waits;

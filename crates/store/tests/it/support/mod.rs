@@ -56,6 +56,7 @@ pub(crate) fn record(trial: u64) -> Record {
             }],
             calibration: None,
             exhibits: Vec::new(),
+            waits: None,
         }),
         process: None,
         spawn_to_ready_ns: Some(1),

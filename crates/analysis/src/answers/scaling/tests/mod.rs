@@ -1,5 +1,7 @@
 //! Sessions whose truth is known: made up, with noise, and read back.
 
+mod waits;
+
 use super::*;
 use model::Estimate;
 use model::{Bottleneck, ScaleLoss};
@@ -16,6 +18,10 @@ enum Plant {
     Spin,
     /// The same while others make workers wait for longer than they spin.
     SpinInCompany,
+    /// Cache lines that those take from one another who run at a time.
+    Sharing,
+    /// Waiting that spins while there is a CPU for each worker, and sleeps beyond.
+    SpinWhileFree,
     Memory,
     Quota(f64),
     Pinned,
@@ -72,13 +78,14 @@ fn fate(plant: Plant, n: f64, copies: f64) -> Fate {
             fate.wall = 2.5 * fate.cpu / ran;
             fate.foreign = 2.0 * fate.wall;
         }
-        Plant::Spin => {
-            fate.cpu = 1.0 + 0.3 * (n - 1.0);
-            fate.wall = fate.cpu / ran;
-        }
-        Plant::Memory => {
-            fate.cpu = copies * (1.0 + 0.3 * (ran.max(copies) - 1.0));
+        Plant::Sharing | Plant::Memory => {
+            let at_once = if plant == Plant::Memory { ran.max(copies) } else { ran };
+            fate.cpu = copies * (1.0 + 0.3 * (at_once - 1.0));
             fate.wall = fate.cpu / copies / ran;
+        }
+        Plant::SpinWhileFree => {
+            fate.wall = (1.0 + 0.3 * (ran - 1.0)) / ran;
+            fate.cpu = if n > CPUS { 1.0 } else { copies * fate.wall * ran };
         }
         Plant::Quota(cpus) => {
             fate.wall = 1.0 / ran.min(cpus);
@@ -93,16 +100,16 @@ fn fate(plant: Plant, n: f64, copies: f64) -> Fate {
             fate.wall = 1.0 / ran.min(2.4);
             fate.foreign = 2.0 * fate.wall;
         }
-        Plant::Kernel => {
-            fate.cpu = 1.0 + 0.4 * (n - 1.0);
-            fate.system = fate.cpu - 0.99;
+        Plant::Spin | Plant::Kernel => {
+            fate.cpu = 1.0 + 0.3 * (n - 1.0);
+            fate.system = if plant == Plant::Kernel { fate.cpu - 0.99 } else { fate.system };
             fate.wall = fate.cpu / ran;
         }
         Plant::Falls => fate.wall = if n > CPUS { 1.6 / CPUS } else { 1.0 / n },
     }
     let off = (n * fate.wall - fate.cpu / copies).max(0.0);
     match plant {
-        Plant::Serial(_) | Plant::Mutex => {
+        Plant::Serial(_) | Plant::Mutex | Plant::SpinWhileFree => {
             // Beyond the CPUs the others wait for one.
             fate.waiting = ((n - ran) / n * off).min(off);
             fate.blocked = off - fate.waiting;
@@ -131,6 +138,7 @@ fn session(plant: Plant, seed: u64, copies: bool) -> Vec<ScaleTrial> {
             trials.push(ScaleTrial {
                 n,
                 copies: copies as u32,
+                one_cpu: false,
                 block,
                 work: copies,
                 wall_ns: wall * slow * ns,
@@ -145,6 +153,7 @@ fn session(plant: Plant, seed: u64, copies: bool) -> Vec<ScaleTrial> {
                 involuntary: of(if waiting > 0.0 { 2e-7 * wall } else { 1e-8 * wall }),
                 foreign_ns: of(foreign),
                 steal_ns: Some(0.0),
+                waits: None,
             });
         }
     }
@@ -169,8 +178,55 @@ fn cause(trials: &[ScaleTrial]) -> Bottleneck {
     let curve = curve::curve(&paired(&[]), &[]);
     let copies = trials.iter().filter(|trial| trial.copies > 1).collect();
     let cpus = Some(CPUS as u32);
-    let case = cause::Case { levels: &levels, described: &described, cpus, copies, curve: &curve };
+    let placed = trials.iter().filter(|trial| trial.one_cpu).collect();
+    let (levels, described, curve) = (&levels, &described, &curve);
+    let case = cause::Case { levels, described, cpus, copies, placed, curve };
     cause::causes(&case)[0].cause
+}
+
+/// Returns trials of all workers on one CPU, of a program whose CPU time grows by a part there.
+fn on_one_cpu(trials: &[ScaleTrial], grown: f64) -> Vec<ScaleTrial> {
+    let alone = trials.iter().filter(|trial| trial.n == 1.0 && trial.copies == 1);
+    let placed = alone.map(|trial| ScaleTrial {
+        n: CPUS,
+        one_cpu: true,
+        cpu_ns: trial.cpu_ns.map(|ns| ns * (1.0 + grown)),
+        wall_ns: trial.wall_ns * (1.0 + grown),
+        ..trial.clone()
+    });
+    placed.collect()
+}
+
+#[test]
+fn workers_on_one_cpu_tell_spinning_from_what_is_shared_at_one_moment() {
+    use Bottleneck as B;
+    for (plant, copies, grown, cause) in [
+        (Plant::Spin, false, 2.0, B::Spinning),
+        (Plant::Spin, true, 2.0, B::Spinning),
+        (Plant::Sharing, true, 0.02, B::Sharing),
+        (Plant::Sharing, false, 0.02, B::SpinningOrHardware),
+        (Plant::SpinWhileFree, true, 0.02, B::Spinning),
+        // Without looks it is not known that they sleep there for one another.
+        (Plant::SpinWhileFree, false, 0.02, B::SpinningOrHardware),
+        (Plant::Memory, true, 0.02, B::Hardware),
+        (Plant::Memory, false, 0.02, B::SpinningOrHardware),
+    ] {
+        let mut trials = session(plant, 3, copies);
+        let placed = on_one_cpu(&trials, grown);
+        trials.extend(placed);
+        assert_eq!(self::cause(&trials), cause, "{plant:?}, copies: {copies}, {grown}");
+    }
+}
+
+#[test]
+fn a_program_with_threads_beyond_its_workers_lacks_cpus() {
+    let mut trials = session(Plant::CpusAlone, 3, false);
+    for trial in &mut trials {
+        // Eight threads use all CPUs whatever n is.
+        trial.wall_ns = trial.cpu_ns.unwrap_or_default() / CPUS;
+        (trial.waiting_ns, trial.foreign_ns) = (Some(7.0 * trial.wall_ns - 1e8), Some(0.0));
+    }
+    assert_eq!(self::cause(&trials), Bottleneck::Oversubscribed);
 }
 
 #[test]
@@ -188,7 +244,8 @@ fn the_planted_cause_is_named() {
         (Plant::Quota(1.0), false, B::Quota),
         (Plant::Quota(0.5), false, B::Quota),
         (Plant::Pinned, false, B::Oversubscribed),
-        (Plant::PinnedInCompany, false, B::Oversubscribed),
+        // Indistinguishable from neighbours that outrank it.
+        (Plant::PinnedInCompany, false, B::Neighbour),
         (Plant::Neighbour, false, B::Neighbour),
         (Plant::Kernel, false, B::Kernel),
         (Plant::CpusAlone, false, B::Cpus),
@@ -283,7 +340,7 @@ fn processes_too_short_to_be_seen_have_one_part_off_the_cpu() {
     use ScaleLoss::{MoreCpu, OffCpu, Rest, Throttled, Useful};
     assert_eq!(kinds, [Useful, MoreCpu, Throttled, OffCpu, Rest]);
     assert!((account.explained - 1.0).abs() < 1e-9);
-    assert_eq!(described.causes[0].grade, model::Grade::Timing);
+    assert_eq!(described.causes[0].standing, model::Founding::Suspected);
     assert!(
         described.remarks.iter().any(|it| it.contains("too short-lived")),
         "{:?}",
@@ -345,9 +402,9 @@ fn fitted_elsewhere(trials: Vec<ScaleTrial>) -> Scaling {
 /// The tables of crates/laws/tests/data/README.md, by the whole way.
 #[test]
 fn published_figures_are_reproduced() {
-    let raytracer = points(include_str!("../../../../laws/tests/data/raytracer.csv"));
-    let sparccenter = points(include_str!("../../../../laws/tests/data/specsdm91.csv"));
-    let synthetic = points(include_str!("../../../../laws/tests/data/synthetic.csv"));
+    let raytracer = points(include_str!("../../../../../laws/tests/data/raytracer.csv"));
+    let sparccenter = points(include_str!("../../../../../laws/tests/data/specsdm91.csv"));
+    let synthetic = points(include_str!("../../../../../laws/tests/data/synthetic.csv"));
     for (trials, alpha, beta, gamma) in [
         (sparccenter, 0.027_728_48, 1.043_654_8e-4, 89.995_233),
         (raytracer[..6].to_vec(), 0.024_444_04, 1.626_809e-3, 20.856_045),
@@ -356,7 +413,7 @@ fn published_figures_are_reproduced() {
     ] {
         let described = fitted_elsewhere(trials);
         assert_eq!(described.throughput.intervals, "t");
-        assert_eq!(described.causes[0].grade, model::Grade::Timing);
+        assert_eq!(described.causes[0].standing, model::Founding::Suspected);
         assert!(described.cpu_throughput.is_none());
         assert!(described.levels.iter().all(|level| level.account.is_none()));
         let usl = described.throughput.fits.iter().find(|fit| fit.law == "universal").unwrap();
@@ -369,7 +426,7 @@ fn published_figures_are_reproduced() {
 
 #[test]
 fn a_peak_beyond_what_was_measured_is_not_named() {
-    let raytracer = points(include_str!("../../../../laws/tests/data/raytracer.csv"));
+    let raytracer = points(include_str!("../../../../../laws/tests/data/raytracer.csv"));
     let described = fitted_elsewhere(raytracer[..5].to_vec());
     let peak = &described.throughput.peak;
     assert!(peak.n.is_none_or(|n| n <= 1.3 * 16.0), "{peak:?}");

@@ -1,0 +1,227 @@
+//! What the workers of one level waited for, and who ran meanwhile, over its trials.
+
+use super::level::{Level, centre};
+use super::trials::ScaleTrial;
+use crate::stats::order;
+use model::{Estimate, Runner, ScaleWait, Wait, WaitKind, Waits};
+use std::collections::BTreeMap;
+
+/// The share of its time at which a thread that also runs with others counts as a worker.
+const WORKER_SHARE: f64 = 0.25;
+
+/// What explains more than half of something explains most of it.
+const MOST: f64 = 0.5;
+
+/// What was seen of the workers of one level.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    /// What blocked workers waited for, as shares of n times the elapsed time, the longest first.
+    pub(super) waits: Vec<ScaleWait>,
+    /// The share of the elapsed time in which no thread of the program ran or was ready to.
+    pub(super) still: f64,
+    /// The wait that explains most of that time, with its share of the elapsed time.
+    pub(super) still_for: Option<(Wait, f64)>,
+    /// The thread that ran in most of the time in which workers were idle.
+    pub(super) runner: Option<Alone>,
+    /// The share of the CPU time that an equal division leaves to each of n workers, of what the busiest one had.
+    pub(super) balance: Option<f64>,
+    /// The programs that worked for it, and how many CPUs each used on average.
+    pub(super) peers: Vec<(String, f64)>,
+    /// Why waits have no names; empty where they have.
+    pub(super) unasked: String,
+}
+
+/// A thread that ran while workers were idle.
+#[derive(Debug)]
+pub(super) struct Alone {
+    pub(super) name: String,
+    pub(super) is_first: bool,
+    /// It also runs while others do.
+    pub(super) is_worker: bool,
+    /// Its share of the time in which workers were idle beside a running thread.
+    pub(super) share: f64,
+}
+
+impl Held {
+    /// Returns what is known of a level; `None` where no trial was looked at.
+    pub(super) fn of(level: &Level<'_>) -> Option<Self> {
+        let seen: Vec<(&ScaleTrial, &Waits)> = level
+            .trials
+            .iter()
+            .filter_map(|trial| Some((*trial, trial.waits.as_deref()?)))
+            .collect();
+        if seen.is_empty() {
+            return None;
+        }
+        let elapsed: f64 = seen.iter().map(|(trial, _)| trial.wall_ns).sum();
+        let still: f64 = seen.iter().map(|(_, waits)| waits.still_ns as f64).sum();
+        Some(Held {
+            waits: waits(&seen),
+            still: still / elapsed,
+            still_for: still_for(&seen, elapsed),
+            runner: runner(&seen),
+            balance: balance(&seen, level.n),
+            peers: peers(&seen, elapsed),
+            unasked: seen.iter().map(|(_, waits)| waits.unasked.clone()).max().unwrap_or_default(),
+        })
+    }
+
+    /// Returns the sum of the shares of some kinds of waits.
+    pub(super) fn share(&self, kinds: &[WaitKind]) -> f64 {
+        self.waits.iter().filter(|one| kinds.contains(&one.kind)).map(|one| one.share.point).sum()
+    }
+
+    /// Returns the longest wait of some kinds.
+    pub(super) fn longest(&self, kinds: &[WaitKind]) -> Option<&ScaleWait> {
+        self.waits.iter().find(|one| kinds.contains(&one.kind))
+    }
+}
+
+/// What tells two waits apart.
+type Key = (WaitKind, String, String);
+
+fn key(wait: &Wait) -> Key {
+    (wait.kind, wait.what.clone(), wait.place.clone())
+}
+
+/// Returns the waits as shares of n times the elapsed time. What was accounted as blocked is divided as the looks
+/// divided it.
+fn waits(seen: &[(&ScaleTrial, &Waits)]) -> Vec<ScaleWait> {
+    let mut all: BTreeMap<Key, (Vec<f64>, u32, String)> = BTreeMap::new();
+    let keys = seen.iter().flat_map(|(_, waits)| &waits.waits).filter(|wait| wait.ns > 0).map(key);
+    for key in keys {
+        all.entry(key).or_default();
+    }
+    let mut looks = 0;
+    for (trial, waits) in seen {
+        let budget_ns = trial.n * trial.wall_ns;
+        let sum_ns: u64 = waits.waits.iter().map(|wait| wait.ns).sum();
+        let blocked_ns = trial.blocked_ns.unwrap_or(sum_ns as f64);
+        looks += waits.looks;
+        for (known, (shares, found, holder)) in &mut all {
+            let own = waits.waits.iter().find(|wait| key(wait) == *known);
+            let ns = own.map_or(0.0, |wait| wait.ns as f64 / sum_ns.max(1) as f64 * blocked_ns);
+            shares.push(ns / budget_ns);
+            *found += own.map_or(0, |wait| wait.looks);
+            if let Some(held) = own.map(|wait| &wait.holder).filter(|held| !held.is_empty()) {
+                holder.clone_from(held);
+            }
+        }
+    }
+    let n = seen.first().map_or(1.0, |(trial, _)| trial.n);
+    let wait = |((kind, what, place), (shares, found, holder)): (Key, (Vec<f64>, u32, String))| {
+        let share = sampled(centre(&shares)?, f64::from(looks) * n);
+        Some(ScaleWait { kind, what, place, holder, share, looks: found })
+    };
+    let mut waits: Vec<ScaleWait> = all.into_iter().filter_map(wait).collect();
+    waits.sort_by(|a, b| b.share.point.total_cmp(&a.share.point));
+    waits
+}
+
+/// Widens the interval of a share by what this number of samples leaves open: two standard errors of a
+/// binomial proportion.
+fn sampled(share: Estimate, samples: f64) -> Estimate {
+    let p = share.point.clamp(0.0, 1.0);
+    let error = 2.0 * (p * (1.0 - p) / samples.max(1.0)).sqrt();
+    let (below, above) = (share.point - share.low, share.high - share.point);
+    Estimate {
+        low: (share.point - below.max(error)).max(0.0),
+        high: share.point + above.max(error),
+        ..share
+    }
+}
+
+fn still_for(seen: &[(&ScaleTrial, &Waits)], elapsed: f64) -> Option<(Wait, f64)> {
+    let mut all: BTreeMap<Key, (u64, Wait)> = BTreeMap::new();
+    for wait in seen.iter().flat_map(|(_, waits)| &waits.waits).filter(|wait| wait.still_ns > 0) {
+        let into = all.entry(key(wait)).or_insert_with(|| (0, wait.clone()));
+        into.0 += wait.still_ns;
+    }
+    let (ns, wait) = all.into_values().max_by_key(|(ns, _)| *ns)?;
+    Some((wait, ns as f64 / elapsed))
+}
+
+/// Returns who ran while most workers were idle.
+fn runner(seen: &[(&ScaleTrial, &Waits)]) -> Option<Alone> {
+    let mut all: BTreeMap<(bool, &str), Vec<&Runner>> = BTreeMap::new();
+    for (_, waits) in seen {
+        // Workers often have one name: of each trial, the one that ran most counts.
+        let others = waits.runners.iter().filter(|one| !one.is_first);
+        let first = waits.runners.iter().find(|one| one.is_first);
+        for one in others.max_by_key(|one| one.idle_ns).into_iter().chain(first) {
+            all.entry((one.is_first, &one.name)).or_default().push(one);
+        }
+    }
+    let sum = |runners: &[&Runner], of: fn(&Runner) -> u64| {
+        runners.iter().map(|one| of(one)).sum::<u64>()
+    };
+    let whole: u64 = seen.iter().flat_map(|(_, waits)| &waits.runners).map(|one| one.idle_ns).sum();
+    let most = all.into_iter().max_by_key(|(_, runners)| sum(runners, |one| one.idle_ns))?;
+    let ((is_first, name), runners) = most;
+    let (alone, together) =
+        (sum(&runners, |one| one.alone_ns), sum(&runners, |one| one.together_ns));
+    Some(Alone {
+        name: name.into(),
+        is_first,
+        is_worker: together as f64 >= WORKER_SHARE * (alone + together) as f64,
+        share: sum(&runners, |one| one.idle_ns) as f64 / whole.max(1) as f64,
+    })
+}
+
+/// Returns the load balance of the n busiest threads: their mean CPU time by that of the busiest one (the POP
+/// project's "load balance", Rosas, Giménez and Labarta, Supercomputing Frontiers and Innovations 1, 2014).
+fn balance(seen: &[(&ScaleTrial, &Waits)], n: f64) -> Option<f64> {
+    let of = |waits: &Waits| {
+        let busiest: Vec<f64> =
+            waits.cpu_each_ns.iter().take(n as usize).map(|ns| *ns as f64).collect();
+        let most = busiest.first().copied().filter(|most| *most > 0.0)?;
+        Some(busiest.iter().sum::<f64>() / n / most)
+    };
+    order::mean(&seen.iter().filter_map(|(_, waits)| of(waits)).collect::<Vec<_>>())
+}
+
+fn peers(seen: &[(&ScaleTrial, &Waits)], elapsed: f64) -> Vec<(String, f64)> {
+    let mut all: BTreeMap<&str, u64> = BTreeMap::new();
+    for peer in seen.iter().flat_map(|(_, waits)| &waits.peers) {
+        *all.entry(&peer.name).or_default() += peer.cpu_ns;
+    }
+    all.into_iter().map(|(name, ns)| (name.to_string(), ns as f64 / elapsed)).collect()
+}
+
+/// Returns whether one number explains most of another.
+pub(super) fn explains(part: f64, whole: f64) -> bool {
+    whole > 0.0 && part >= MOST * whole
+}
+
+/// Returns a wait in words: "the lock `table` (mutex), in `drain`".
+pub fn words(kind: WaitKind, what: &str, place: &str) -> String {
+    let name = match (kind, what) {
+        (WaitKind::Thread, _) => "the end of another thread".into(),
+        (WaitKind::Child, _) => "the end of a child process".into(),
+        (WaitKind::Memory, "") => "memory".into(),
+        (_, "") => kind_words(kind).to_string(),
+        (WaitKind::Storage, what) if what.starts_with('/') => format!("storage ({what})"),
+        (WaitKind::Socket, what) if !what.starts_with("a ") => format!("a socket: {what}"),
+        (_, what) => what.to_string(),
+    };
+    if place.is_empty() { name } else { format!("{name}, in {place}") }
+}
+
+/// Returns what a kind of wait is called.
+fn kind_words(kind: WaitKind) -> &'static str {
+    match kind {
+        WaitKind::Lock => "a lock",
+        WaitKind::Signal => "a signal of another thread",
+        WaitKind::Hidden => "another thread",
+        WaitKind::Barrier => "a barrier",
+        WaitKind::Thread => "the end of a thread",
+        WaitKind::Child => "the end of a child process",
+        WaitKind::Storage => "storage",
+        WaitKind::Socket => "a socket",
+        WaitKind::Pipe => "a pipe",
+        WaitKind::Timer => "a sleep or timer",
+        WaitKind::Event => "one of several descriptors",
+        WaitKind::Memory => "memory: a page fault, or the lock of the address space",
+        WaitKind::Unknown => "not known",
+    }
+}

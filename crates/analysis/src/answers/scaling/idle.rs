@@ -1,0 +1,182 @@
+//! Why workers were idle: what they waited for, and who ran meanwhile.
+
+use super::account::share;
+use super::cause::{Found, MOST, NOTABLE, ROWS, Search};
+use super::held::{self, Held, explains};
+use super::words::{figure, percent, percent_of, time};
+use model::{Founding, GOROUTINES, ScaleLoss, ScaleWait, WaitKind};
+
+/// A wait below this share of the workers' time is not listed.
+const NOTED: f64 = 0.02;
+
+/// The most waits that are listed as evidence.
+const WAITS_MAX: usize = 4;
+
+/// What may lie outside of the program.
+const OUTSIDE: [WaitKind; 5] =
+    [WaitKind::Storage, WaitKind::Socket, WaitKind::Pipe, WaitKind::Timer, WaitKind::Event];
+
+/// What a runtime's threads wait for together, whichever of its tasks do.
+const NETWORK: [WaitKind; 3] = [WaitKind::Socket, WaitKind::Pipe, WaitKind::Event];
+
+/// A wait that fewer looks found is not named where sleeps alone show that there are waits.
+const LOOKS_MIN: u32 = 3;
+
+/// What n workers waited beyond what one did, for the same work, as shares of n times the elapsed time.
+struct Lack {
+    blocked: f64,
+    absent: f64,
+    /// Time in which nothing of the program ran.
+    still: f64,
+    /// The part of the blocked time that is beyond one worker's.
+    part: f64,
+}
+
+impl Lack {
+    fn of(search: &Search<'_>, into: ScaleLoss, by_sleeps: bool) -> Self {
+        let own = search.account;
+        let alone = search.one.described.account.as_ref();
+        let shorter = alone.map_or(0.0, |alone| alone.budget_ns / own.budget_ns);
+        let beyond = |into| share(own, into) - shorter * alone.map_or(0.0, |it| share(it, into));
+        let part_of = match into {
+            ScaleLoss::OffCpu => ScaleLoss::OffCpu,
+            _ => ScaleLoss::Blocked,
+        };
+        let blocked = beyond(part_of);
+        let still = |held: &Held| held.still;
+        let still_alone = Held::of(search.one.level).as_ref().map_or(0.0, still);
+        let still = search.held.as_ref().map_or(0.0, still) - shorter * still_alone;
+        // Many short sleeps lose more time around the sleeps than in them, and none where a worker is missing.
+        match by_sleeps {
+            true => Lack { blocked: share(own, part_of), absent: 0.0, still, part: 1.0 },
+            false => Lack {
+                blocked: blocked.max(0.0),
+                absent: beyond(ScaleLoss::Absent).max(0.0),
+                still,
+                part: (blocked / share(own, part_of).max(f64::EPSILON)).clamp(0.0, 1.0),
+            },
+        }
+    }
+}
+
+impl Search<'_> {
+    /// Finds why workers were idle. Without looks at what they waited for, it is not known.
+    pub(super) fn idle_workers(&mut self, into: ScaleLoss) -> Option<Found> {
+        if let Some(ns) = self.signs.blocked_each_ns {
+            let (each, switches) = (time(ns), figure(self.signs.more_switches));
+            self.evidence.push(format!(
+                "a worker blocks for {each} each time ({switches} more switches than with one worker)"
+            ));
+        }
+        if into == ScaleLoss::OffCpu {
+            let unseen = "its processes are too short-lived for sampling: blocked, absent and waiting \
+                          for a CPU are one part";
+            self.evidence.push(unseen.into());
+        }
+        match self.held {
+            Some(_) => self.by_waits(into, false),
+            None => Some(Found::new(&ROWS.serial, Founding::Suspected)),
+        }
+    }
+
+    /// Finds what idle workers waited for. If nothing ran meanwhile, the wait of the thread that the others wait
+    /// for decides; else the kind of wait that took most of their time, and who ran.
+    pub(super) fn by_waits(&mut self, into: ScaleLoss, by_sleeps: bool) -> Option<Found> {
+        let held = self.held.as_ref()?;
+        let wait = |one: &ScaleWait| held::words(one.kind, &one.what, &one.place);
+        let named = held.waits.iter().filter(|one| one.share.point >= NOTED).take(WAITS_MAX);
+        self.evidence.extend(named.map(|one| {
+            let holder = Some(&one.holder).filter(|holder| !holder.is_empty());
+            let holder = holder.map_or(String::new(), |holder| format!(" (held by {holder})"));
+            format!(
+                "{} of the workers' time: waiting for {}{holder}",
+                percent_of(&one.share),
+                wait(one)
+            )
+        }));
+        self.evidence.extend((!held.unasked.is_empty()).then(|| held.unasked.clone()));
+        let lack = Lack::of(self, into, by_sleeps);
+        if explains(lack.still, lack.blocked + lack.absent)
+            && let Some(still) =
+                held.still_for.as_ref().filter(|(_, part)| explains(*part, held.still))
+            && OUTSIDE.contains(&still.0.kind)
+        {
+            self.evidence.push(format!(
+                "for {} of the elapsed time, no thread of the program ran or was ready to",
+                percent(held.still)
+            ));
+            let name = held::words(still.0.kind, &still.0.what, &still.0.place);
+            return Some(Found::named(&ROWS.still, name));
+        }
+        let kinds: [(&[WaitKind], f64); 5] = [
+            (&[WaitKind::Lock], 0.0),
+            (&[WaitKind::Signal, WaitKind::Hidden], 0.0),
+            (&[WaitKind::Barrier, WaitKind::Thread, WaitKind::Child], lack.absent),
+            (&[WaitKind::Memory], 0.0),
+            (&OUTSIDE, 0.0),
+        ];
+        let (kinds, most) = kinds
+            .map(|(kinds, more)| (kinds, lack.part * held.share(kinds) + more))
+            .into_iter()
+            .max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let absent = lack.absent;
+        let longest = held.longest(kinds);
+        let is_of_go = longest.is_some_and(|one| one.what == GOROUTINES);
+        let longest = if is_of_go && held.share(&NETWORK) >= NOTABLE {
+            // Go's threads wait alike for goroutines and for those that wait for a socket: who worked meanwhile tells.
+            if held.peers.iter().map(|(_, used)| used).sum::<f64>() < MOST {
+                let hides =
+                    "the runtime hides whether workers wait for one another or for a socket";
+                self.evidence.push(hides.into());
+                return None;
+            }
+            held.longest(&NETWORK)
+        } else {
+            longest
+        };
+        let is_seen = longest.is_some_and(|one| one.looks >= LOOKS_MIN);
+        let is_sure = longest.is_some_and(|one| one.share.low > 0.0) || absent >= NOTABLE;
+        if !(by_sleeps && is_seen || most >= NOTABLE && is_sure) {
+            return None;
+        }
+        let name = longest.map(wait).unwrap_or_default();
+        if kinds[0] == WaitKind::Barrier {
+            self.evidence.extend(held.balance.map(|balance| {
+                let share = percent(balance);
+                format!("load balance: the mean worker has {share} of the busiest one's CPU time")
+            }));
+        }
+        Some(of_kind(held, longest.map_or(kinds[0], |one| one.kind), name))
+    }
+}
+
+/// Returns the cause that a kind of wait stands for. Where one thread ran alone meanwhile that is the first one, or does
+/// not run with the others, the others had no work.
+fn of_kind(held: &Held, kind: WaitKind, name: String) -> Found {
+    let runner = held.runner.as_ref();
+    let is_alone = runner.is_some_and(|one| one.share >= MOST && (one.is_first || !one.is_worker));
+    let who = runner.map_or(String::new(), |one| match one.is_first {
+        true => "the first thread".into(),
+        false => format!("thread {}", one.name),
+    });
+    match kind {
+        WaitKind::Lock => Found::named(&ROWS.lock, name),
+        WaitKind::Signal if is_alone => Found::named(&ROWS.alone, who),
+        // A runtime divides its tasks among all threads, the first one included.
+        WaitKind::Hidden if is_alone && runner.is_some_and(|one| !one.is_worker) => {
+            Found::named(&ROWS.alone, who)
+        }
+        WaitKind::Signal => Found::named(&ROWS.handover, name),
+        WaitKind::Hidden => Found::named(&ROWS.hidden, name),
+        WaitKind::Memory => Found::named(&ROWS.memory, name),
+        WaitKind::Barrier | WaitKind::Thread | WaitKind::Child
+            if is_alone && held.longest(&[WaitKind::Barrier]).is_none() =>
+        {
+            Found::named(&ROWS.alone, who)
+        }
+        WaitKind::Barrier | WaitKind::Thread | WaitKind::Child => {
+            Found::named(&ROWS.unequal, String::new())
+        }
+        _ => Found::named(&ROWS.outside, name),
+    }
+}

@@ -1,0 +1,122 @@
+//! Sessions in which the times are alike and the waits differ.
+
+use super::*;
+use model::{Runner, Wait, WaitKind, Waits};
+
+/// The waits of a trial whose workers are blocked or missing beside one thread for all that it lost.
+fn waits(trial: &ScaleTrial, kind: WaitKind, runner: (bool, bool)) -> Waits {
+    let (idle_ns, (is_first, is_worker)) = (trial.blocked_ns.unwrap_or_default() as u64, runner);
+    let still = matches!(kind, WaitKind::Timer);
+    let wait = Wait {
+        kind,
+        what: "table (mutex)".into(),
+        place: "drain".into(),
+        holder: "w".into(),
+        ns: idle_ns,
+        still_ns: if still { trial.wall_ns as u64 } else { 0 },
+        looks: 20,
+    };
+    let runner = Runner {
+        name: "w".into(),
+        is_first,
+        cpu_ns: 1,
+        idle_ns: if still { 0 } else { idle_ns },
+        absent_ns: 0,
+        alone_ns: 1,
+        together_ns: u64::from(is_worker),
+    };
+    Waits {
+        peers: Vec::new(),
+        looks: 20,
+        waits: vec![wait],
+        runners: vec![runner],
+        cpu_each_ns: vec![1; trial.n as usize],
+        still_ns: if still { trial.wall_ns as u64 } else { 0 },
+        unasked: String::new(),
+    }
+}
+
+/// The same loss has the cause that the waits show, whatever the times look like.
+#[test]
+fn waits_decide_between_causes_whose_times_are_alike() {
+    use Bottleneck as B;
+    use WaitKind as W;
+    for (kind, runner, right) in [
+        (W::Lock, (false, true), B::Mutex),
+        (W::Signal, (false, true), B::Handover),
+        (W::Signal, (true, false), B::Serial),
+        (W::Barrier, (false, true), B::Unequal),
+        (W::Thread, (false, true), B::Unequal),
+        (W::Thread, (true, true), B::Serial),
+        (W::Storage, (false, true), B::Outside),
+        (W::Timer, (false, true), B::Outside),
+        (W::Memory, (false, true), B::Kernel),
+    ] {
+        let mut trials = session(Plant::Serial(0.4), 3, false);
+        for trial in &mut trials {
+            trial.waits = Some(Box::new(waits(trial, kind, runner)));
+        }
+        let levels = levels(&trials);
+        let described = described(&levels, Some(CPUS as u32));
+        let curve = curve::curve(&paired(&[]), &[]);
+        let (cpus, copies) = (Some(CPUS as u32), Vec::new());
+        let (levels, described, curve, placed) = (&levels, &described, &curve, Vec::new());
+        let case = cause::Case { levels, described, cpus, copies, placed, curve };
+        let found = &cause::causes(&case)[0];
+        assert_eq!(found.cause, right, "{kind:?} {runner:?}: {}", found.sentence);
+        let names_it = matches!(kind, W::Lock | W::Storage | W::Timer | W::Memory);
+        assert!(
+            !names_it || found.sentence.contains("table (mutex), in drain"),
+            "{}",
+            found.sentence
+        );
+    }
+}
+
+/// Workers that spin at a barrier while there is a CPU for each are seen to wait for it where there are more of them.
+#[test]
+fn what_workers_spin_for_is_seen_where_they_sleep() {
+    let mut trials = session(Plant::SpinWhileFree, 3, false);
+    for trial in trials.iter_mut().filter(|trial| trial.n > CPUS) {
+        trial.waits = Some(Box::new(waits(trial, WaitKind::Barrier, (false, true))));
+    }
+    let found = &ask(trials).causes[0];
+    assert_eq!((found.cause, found.at), (Bottleneck::Unequal, CPUS), "{found:?}");
+    assert!(found.evidence.iter().any(|one| one.contains("spin while they wait")), "{found:?}");
+}
+
+/// A wait that one worker has as well is no loss of several, and idle CPUs are not used up.
+#[test]
+fn a_sleep_that_does_not_shorten_is_not_called_a_lack_of_cpus() {
+    let mut trials = session(Plant::Serial(0.4), 3, false);
+    for trial in &mut trials {
+        (trial.wall_ns, trial.cpu_ns) = (1.5e8 * (trial.wall_ns / 1e9).powf(0.01), Some(1e6));
+        let off_ns = trial.n * trial.wall_ns - 1e6;
+        (trial.waiting_ns, trial.blocked_ns) = (Some(0.0), Some(off_ns.min(trial.wall_ns)));
+        trial.absent_ns = Some((off_ns - trial.wall_ns).max(0.0));
+        trial.waits = Some(Box::new(waits(trial, WaitKind::Timer, (true, false))));
+    }
+    let described = ask(trials);
+    let causes: Vec<Bottleneck> = described.causes.iter().map(|one| one.cause).collect();
+    assert!(causes.iter().all(|cause| *cause == Bottleneck::Outside), "{causes:?}");
+    assert_eq!(described.causes[0].standing, model::Founding::Consistent);
+}
+
+/// Sleeps that workers divide among them are no loss; the start, which one thread does alone, is.
+#[test]
+fn sleeps_that_shorten_with_n_are_not_what_limits() {
+    let mut trials = session(Plant::CpusAlone, 3, false);
+    for trial in &mut trials {
+        let slow = trial.wall_ns * trial.n.min(CPUS) / 1e9;
+        let (start_ns, sleep_ns) = (6e7 * slow, 4e8 * slow / trial.n);
+        (trial.wall_ns, trial.cpu_ns) = (start_ns + sleep_ns, Some(start_ns));
+        (trial.waiting_ns, trial.blocked_ns) = (Some(0.0), Some(trial.n * sleep_ns));
+        trial.absent_ns = Some((trial.n - 1.0) * start_ns);
+        let mut waits = waits(trial, WaitKind::Timer, (true, false));
+        (waits.still_ns, waits.waits[0].still_ns) = (sleep_ns as u64, sleep_ns as u64);
+        waits.runners[0].idle_ns = trial.absent_ns.unwrap_or_default() as u64;
+        trial.waits = Some(Box::new(waits));
+    }
+    let found = &ask(trials).causes[0];
+    assert_eq!((found.cause, found.at), (Bottleneck::Serial, CPUS), "{found:?}");
+}

@@ -1,0 +1,146 @@
+//! Where a program's time goes with nothing taken from it, and how much of it each resource can limit.
+
+use crate::session::disturbance::{ONE_CPU, cpu_ns};
+use crate::stats::interval::{BLOCKS_FREE, median_located};
+use model::{Counters, Estimate, Record, Resource, Wait, WaitKind, Waits, WhyTime, WhyWait};
+use std::collections::BTreeSet;
+
+/// A wait of a smaller share is not listed.
+const LISTED_MIN: f64 = 0.01;
+
+/// The most waits that are listed.
+const LISTED_MAX: usize = 12;
+
+/// The longest that a wake-up of an idle machine takes, in seconds: a program with few of them does not wait
+/// for wake-ups.
+const WAKE_UP_MAX_S: f64 = 50e-6;
+
+/// Returns where the time goes in trials with nothing taken; `cpu_ppm` is their CPU use.
+pub(super) fn time(plain: &[&Record], cpu_ppm: &[f64]) -> WhyTime {
+    let measured = plain.iter().filter_map(|record| record.measured.as_ref());
+    let measured: Vec<_> = measured.filter(|it| it.counters.wall_ns > 0).collect();
+    let counters: Vec<&Counters> = measured.iter().map(|it| &it.counters).collect();
+    let looked = measured.iter().filter_map(|it| Some((it.waits.as_deref()?, it.counters.wall_ns)));
+    let looked: Vec<(&Waits, u64)> = looked.collect();
+    let kernel =
+        |it: &&Counters| Some(it.system_ns? as f64 / cpu_ns(it).filter(|ns| *ns > 0)? as f64);
+    let switches = |it: &&Counters| Some(it.voluntary_switches? as f64 * 1e9 / it.wall_ns as f64);
+    let still: Vec<f64> = looked.iter().map(|(it, wall_ns)| part(it.still_ns, *wall_ns)).collect();
+    let all = || looked.iter().flat_map(|(waits, _)| &waits.waits);
+    let kinds: BTreeSet<WaitKind> = all().map(|wait| wait.kind).collect();
+    let kinds = kinds.into_iter().filter_map(|kind| {
+        let share = share(&looked, |wait| wait.kind == kind)?;
+        Some(WhyWait { kind, what: String::new(), holder: String::new(), share })
+    });
+    let names: BTreeSet<_> = all().map(|wait| (wait.kind, &wait.what, &wait.holder)).collect();
+    let named = names.into_iter().filter_map(|name| {
+        let share = share(&looked, |wait| (wait.kind, &wait.what, &wait.holder) == name)?;
+        Some(WhyWait { kind: name.0, what: name.1.clone(), holder: name.2.clone(), share })
+    });
+    WhyTime {
+        cpu: estimate(&cpu_ppm.iter().map(|ppm| ppm / 1e6).collect::<Vec<_>>()),
+        kernel: estimate(&counters.iter().filter_map(kernel).collect::<Vec<_>>()),
+        still: estimate(&still),
+        switches_per_s: estimate(&counters.iter().filter_map(switches).collect::<Vec<_>>()),
+        kinds: longest_first(kinds.collect()),
+        waited: longest_first(named.collect()),
+        unasked: looked
+            .iter()
+            .map(|(it, _)| &it.unasked)
+            .find(|it| !it.is_empty())
+            .cloned()
+            .unwrap_or_default(),
+    }
+}
+
+fn part(of_ns: u64, wall_ns: u64) -> f64 {
+    of_ns as f64 / wall_ns as f64
+}
+
+fn estimate(values: &[f64]) -> Option<Estimate> {
+    Some(median_located(values)?.estimate(|x| x))
+}
+
+/// Returns the share of the elapsed time that some waits explain, over trials.
+fn share(looked: &[(&Waits, u64)], of: impl Fn(&Wait) -> bool) -> Option<Estimate> {
+    let in_trial = |(waits, wall_ns): &(&Waits, u64)| {
+        let own = waits.waits.iter().filter(|wait| of(wait));
+        part(own.map(|wait| wait.still_ns).fold(0, u64::saturating_add), *wall_ns)
+    };
+    estimate(&looked.iter().map(in_trial).collect::<Vec<_>>())
+}
+
+fn longest_first(mut waits: Vec<WhyWait>) -> Vec<WhyWait> {
+    waits.retain(|wait| wait.share.high >= LISTED_MIN);
+    waits.sort_by(|a, b| b.share.point.total_cmp(&a.share.point));
+    waits.truncate(LISTED_MAX);
+    waits
+}
+
+/// Returns an estimate if it has numbers enough for an interval that assumes no distribution.
+pub(super) fn decided(estimate: &Option<Estimate>) -> Option<Estimate> {
+    estimate.filter(|it| it.samples as usize >= BLOCKS_FREE)
+}
+
+/// Returns the part of the elapsed time in which the program ran, or was ready to run.
+pub(super) fn running(time: &WhyTime) -> Option<Estimate> {
+    let one = decided(&time.cpu).filter(|cpu| cpu.high <= ONE_CPU);
+    let still = || decided(&time.still);
+    let ran = || {
+        still().map(|it| Estimate {
+            point: 1.0 - it.point,
+            low: 1.0 - it.high,
+            high: 1.0 - it.low,
+            ..it
+        })
+    };
+    one.or_else(ran)
+}
+
+/// Returns the sum of the shares of some kinds of waits, each at one end of its interval.
+fn sum(time: &WhyTime, kinds: &[WaitKind], end: fn(&Estimate) -> f64) -> f64 {
+    let own = time.kinds.iter().filter(|wait| kinds.contains(&wait.kind));
+    own.map(|wait| end(&wait.share)).sum()
+}
+
+/// Returns the most of the elapsed time that can depend on a resource, by what the program did with nothing
+/// taken: 1 where too little is known.
+///
+/// What it needs of a CPU, memory or cache lies in the time in which it ran or was ready to; what it needs of
+/// storage and timers in the time in which it was still.
+pub(super) fn most(time: &WhyTime, resource: Resource) -> f64 {
+    let still = decided(&time.still);
+    let idle = || {
+        let by_cpu = decided(&time.cpu).filter(|cpu| cpu.high <= ONE_CPU).map(|cpu| 1.0 - cpu.low);
+        still.map(|it| it.high).into_iter().chain(by_cpu).fold(1.0, f64::min)
+    };
+    let less = |kinds: &[WaitKind]| match still {
+        Some(_) => idle() - sum(time, kinds, |share| share.low),
+        None => idle(),
+    };
+    match resource {
+        Resource::Cpu | Resource::Memory | Resource::Cache => still.map_or(1.0, |it| 1.0 - it.low),
+        Resource::Storage => less(&[WaitKind::Pipe, WaitKind::Timer]),
+        Resource::Timer => less(&[WaitKind::Pipe, WaitKind::Storage]),
+        Resource::Queue => {
+            decided(&time.switches_per_s).map_or(1.0, |it| it.high * WAKE_UP_MAX_S).min(1.0)
+        }
+    }
+}
+
+/// Returns the kind of wait that takes at least half of the elapsed time.
+pub(super) fn longest(time: &WhyTime) -> Option<&WhyWait> {
+    time.kinds.iter().find(|wait| decided(&Some(wait.share)).is_some_and(|share| share.low >= 0.5))
+}
+
+/// Returns the share of the elapsed time that the program waited for a resource, as far as a kind of wait says
+/// so; `None` where waits say nothing of it.
+pub(super) fn waited(time: &WhyTime, resource: Resource) -> Option<(f64, f64)> {
+    decided(&time.still)?;
+    let kinds: &[WaitKind] = match resource {
+        Resource::Storage => &[WaitKind::Storage, WaitKind::Memory],
+        Resource::Timer => &[WaitKind::Timer, WaitKind::Event],
+        _ => return None,
+    };
+    Some((sum(time, kinds, |share| share.low), sum(time, kinds, |share| share.high)))
+}

@@ -1,0 +1,78 @@
+/* Programs whose limit is known: the first argument names one, the second a file or folder where it needs one. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile unsigned long sink;
+
+static void arithmetic(void) {
+    unsigned long x = 1;
+    for (long i = 0; i < 150000000; i++) x = x * 6364136223846793005UL + 1;
+    sink = x;
+}
+
+/* One random cycle through 256 MB: each load needs the one before. */
+static void chase(void) {
+    size_t n = (256UL << 20) / 64, at = 0;
+    size_t (*lines)[8] = malloc(n * sizeof *lines);
+    unsigned long x = 1;
+    for (size_t i = 0; i < n; i++) lines[i][0] = i;
+    for (size_t i = n - 1; i > 0; i--) {
+        x = x * 6364136223846793005UL + 1442695040888963407UL;
+        size_t j = (x >> 33) % i, t = lines[i][0];
+        lines[i][0] = lines[j][0], lines[j][0] = t;
+    }
+    for (long i = 0; i < 8000000; i++) at = lines[at][0];
+    sink = at;
+}
+
+static void stream(void) {
+    size_t n = (192UL << 20) / 8;
+    unsigned long *words = malloc(n * 8), sum = 0;
+    for (size_t i = 0; i < n; i++) words[i] = i;
+    for (int pass = 0; pass < 16; pass++)
+        for (size_t i = 0; i < n; i++) sum += words[i];
+    sink = sum;
+}
+
+static int sync_writes(const char *path) {
+    char bytes[4096];
+    memset(bytes, 7, sizeof bytes);
+    int file = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0600);
+    for (int i = 0; i < 150; i++)
+        if (file < 0 || write(file, bytes, sizeof bytes) < 0 || fsync(file) < 0) return 1;
+    return unlink(path) != 0;
+}
+
+static int ping_pong(void) {
+    int there[2], back[2];
+    char byte = 1;
+    if (pipe(there) || pipe(back)) return 1;
+    if (fork() == 0) {
+        close(there[1]);
+        while (read(there[0], &byte, 1) == 1 && write(back[1], &byte, 1) == 1) {}
+        _exit(0);
+    }
+    for (int i = 0; i < 60000; i++)
+        if (write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1) return 1;
+    close(there[1]);
+    return wait(NULL) < 0;
+}
+
+int main(int argc, char **argv) {
+    const char *name = argc > 1 ? argv[1] : "";
+    if (!strcmp(name, "arithmetic")) arithmetic();
+    else if (!strcmp(name, "chase")) chase();
+    else if (!strcmp(name, "stream")) stream();
+    else if (!strcmp(name, "fsync") && argc > 2) return sync_writes(argv[2]);
+    else if (!strcmp(name, "sleep")) usleep(300000);
+    else if (!strcmp(name, "ping-pong")) return ping_pong();
+    else if (!strcmp(name, "getppid")) for (int i = 0; i < 2000000; i++) syscall(SYS_getppid);
+    else return 2;
+    return 0;
+}

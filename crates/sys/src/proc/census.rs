@@ -1,0 +1,216 @@
+//! Looking again and again at the same processes and threads.
+
+use super::path;
+use super::task::{Stat, parse_schedstat, parse_stat};
+use super::threads::{Thread, thread, thread_ids};
+use crate::{Pid, clock, process, text};
+use std::collections::HashMap;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+/// The most threads whose files stay open.
+const OPEN_MAX: usize = 128;
+
+/// More than a thread's stat file holds.
+const FILE_BYTES: usize = 1024;
+
+/// A process that was found, with its threads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Its number.
+    pub pid: Pid,
+    /// What /proc says of its first thread.
+    pub stat: Stat,
+    /// CPU time of all its threads, ended ones included, read before its threads were, in ns.
+    pub cpu_ns: Option<u64>,
+    /// Its threads; of a zombie, the first.
+    pub threads: Vec<Thread>,
+}
+
+/// Finds a process's descendants with their threads as often as it is asked. Between two times in which the
+/// kernel made no process or thread, none is looked for, and files stay open.
+#[derive(Debug, Default)]
+pub struct Census {
+    of: Option<Pid>,
+    spared: Vec<Pid>,
+    /// The number that the kernel gave last when processes were listed last.
+    last_given: Option<String>,
+    listed: Vec<(Pid, Vec<Pid>)>,
+    open: HashMap<(Pid, Pid), Files>,
+}
+
+/// The files of a thread.
+#[derive(Debug)]
+struct Files {
+    stat: File,
+    schedstat: File,
+}
+
+impl Files {
+    fn open(pid: Pid, tid: Pid) -> Option<Self> {
+        let open = |name: &str| File::open(path(pid, &format!("task/{tid}/{name}"))).ok();
+        Some(Files { stat: open("stat")?, schedstat: open("schedstat")? })
+    }
+}
+
+/// Returns what a file holds now; `None` where its thread has ended.
+fn text_of(file: &File) -> Option<String> {
+    let mut bytes = [0; FILE_BYTES];
+    let length = file.read_at(&mut bytes, 0).ok().filter(|length| *length > 0)?;
+    Some(String::from_utf8_lossy(&bytes[..length]).into_owned())
+}
+
+impl Census {
+    /// Counts a process with its descendants, or else the descendants of this process, without `spared` and
+    /// what came of them.
+    pub fn new(of: Option<Pid>, spared: Vec<Pid>) -> Self {
+        Census { of, spared, ..Census::default() }
+    }
+
+    /// Returns how many threads [`Census::take`] would read, for much less than it costs to read them.
+    pub fn threads(&mut self) -> usize {
+        self.renew();
+        self.listed.iter().map(|(_, tids)| tids.len()).sum()
+    }
+
+    fn renew(&mut self) {
+        // Read before the listing: what is made meanwhile has another number.
+        let given = last_given();
+        if given.is_none() || given != self.last_given {
+            self.list();
+            self.last_given = given;
+        }
+    }
+
+    /// Returns all that are there now, zombies among them.
+    pub fn take(&mut self) -> Vec<Found> {
+        self.renew();
+        // The kernel counts from the boot, the time in which the machine was suspended included.
+        let suspended_ns = clock::suspended_ns();
+        let mut all = Vec::with_capacity(self.listed.len());
+        for (pid, tids) in &mut self.listed {
+            let cpu_ns = clock::process_cpu_ns_of(*pid);
+            let (mut first, mut threads) = (None, Vec::with_capacity(tids.len()));
+            tids.retain(|tid| {
+                let Some((stat, thread)) = read(&mut self.open, (*pid, *tid), suspended_ns) else {
+                    self.open.remove(&(*pid, *tid));
+                    return false;
+                };
+                if tid == pid {
+                    first = Some(stat);
+                }
+                threads.push(thread);
+                true
+            });
+            if let Some(stat) = first {
+                all.push(Found { pid: *pid, stat, cpu_ns, threads });
+            }
+        }
+        all
+    }
+
+    fn list(&mut self) {
+        let family = process::family(self.of.unwrap_or_else(process::pid), &self.spared);
+        let all = self.of.into_iter().chain(family.into_iter().map(|(pid, _)| pid));
+        self.listed = all.map(|pid| (pid, thread_ids(pid))).collect();
+        let is_listed = |(pid, tid): &(Pid, Pid)| {
+            let own = self.listed.iter().find(|(listed, _)| listed == pid);
+            own.is_some_and(|(_, tids)| tids.contains(tid))
+        };
+        self.open.retain(|name, _| is_listed(name));
+    }
+}
+
+/// Reads what a thread's files say, which stay open if few are; `None` where it is gone.
+fn read(
+    open: &mut HashMap<(Pid, Pid), Files>,
+    (pid, tid): (Pid, Pid),
+    suspended_ns: u64,
+) -> Option<(Stat, Thread)> {
+    let room = open.len() < OPEN_MAX;
+    let known = open.get(&(pid, tid));
+    let opened = if known.is_some() { None } else { Some(Files::open(pid, tid)?) };
+    let files = known.or(opened.as_ref())?;
+    let stat = parse_stat(&text_of(&files.stat)?)?;
+    let account = parse_schedstat(&text_of(&files.schedstat)?)?;
+    let thread = thread(tid, &stat, account, suspended_ns);
+    if let Some(files) = opened.filter(|_| room) {
+        open.insert((pid, tid), files);
+    }
+    Some((stat, thread))
+}
+
+/// Returns the number that the kernel gave last to a process or thread, as it stands in /proc.
+pub fn last_given() -> Option<String> {
+    text::read("/proc/loadavg").ok()?.split_whitespace().nth(4).map(String::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task;
+    use crate::testing::in_child;
+    use std::process::Command;
+
+    fn pids(census: &mut Census) -> Vec<Pid> {
+        let mut pids: Vec<Pid> = census.take().iter().map(|found| found.pid).collect();
+        pids.sort_unstable();
+        pids
+    }
+
+    #[test]
+    fn those_that_come_and_go_are_found_and_missed() {
+        in_child(|| {
+            let mut census = Census::new(None, Vec::new());
+            assert_eq!(pids(&mut census), Vec::<Pid>::new());
+            let mut first = Command::new("sleep").arg("60").spawn().unwrap();
+            let mut second = Command::new("sleep").arg("60").spawn().unwrap();
+            let expected = [first.id() as Pid, second.id() as Pid];
+            assert_eq!(pids(&mut census), expected);
+            assert_eq!(pids(&mut census), expected);
+            first.kill().unwrap();
+            first.wait().unwrap();
+            assert_eq!(pids(&mut census), expected[1..]);
+            let mut of = Census::new(Some(expected[1]), Vec::new());
+            assert_eq!(pids(&mut of), expected[1..]);
+            second.kill().unwrap();
+            second.wait().unwrap();
+            assert_eq!((pids(&mut census), pids(&mut of)), (Vec::new(), Vec::new()));
+        });
+    }
+
+    #[test]
+    fn threads_are_the_same_as_when_read_one_by_one() {
+        in_child(|| {
+            let own = process::pid();
+            let mut census = Census::new(Some(own), Vec::new());
+            let tids =
+                |threads: &[Thread]| -> Vec<Pid> { threads.iter().map(|it| it.tid).collect() };
+            for count in 1..4 {
+                let (sender, receiver) = std::sync::mpsc::channel::<()>();
+                std::thread::spawn(move || receiver.recv());
+                let found = census.take();
+                assert_eq!(found[0].pid, own);
+                assert_eq!(tids(&found[0].threads), thread_ids(own));
+                assert_eq!(found[0].threads.len(), 1 + count);
+                assert_eq!(census.threads(), 1 + count);
+                assert_eq!(found[0].threads[0].name, found[0].stat.name);
+                std::mem::forget(sender);
+            }
+        });
+    }
+
+    #[test]
+    fn a_zombie_is_there_until_it_is_waited_for() {
+        in_child(|| {
+            let child = task::fork_exit(false).unwrap();
+            let mut census = Census::new(None, Vec::new());
+            crate::testing::eventually("its end", || {
+                census.take().first().is_some_and(|found| found.stat.state == 'Z')
+            });
+            assert_eq!(census.take()[0].threads.len(), 1);
+            task::wait(child).unwrap();
+            assert_eq!(census.take(), []);
+        });
+    }
+}
