@@ -108,10 +108,12 @@ pub(crate) fn complain_of_words(error: &clap::Error) {
     }
 }
 
-/// Returns the width to write results for: the terminal's, or 100 columns where there is none.
+/// Returns the width to write results for: what COLUMNS asks for, else the terminal's, or 100 columns where there is
+/// none.
 pub(crate) fn width() -> usize {
-    let wide = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
-    wide.unwrap_or(100).clamp(40, 160)
+    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
+    let wide = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    asked.or_else(wide).unwrap_or(100).clamp(40, 160)
 }
 
 /// Returns the lines that the final summary may have: the terminal's, but not fewer than a summary of the

@@ -192,7 +192,8 @@ fn within(case: &Case<'_>, one: At<'_>, at: At<'_>) -> ScaleCause {
     let peers = search.held.iter().flat_map(|held| &held.peers);
     let peers = peers.filter(|(_, used)| *used >= NOTABLE);
     let of_peer = |(name, used): &(String, f64)| {
-        format!("{name}, which works for them, used {} CPUs", figure(*used))
+        let used = figure(*used);
+        format!("{name}, which is connected to them or named by --with, used {used} CPUs meanwhile")
     };
     let of_peers: Vec<String> = peers.map(of_peer).collect();
     search.evidence.extend(of_peers);
