@@ -245,7 +245,8 @@ fn reference() -> String {
     }
     page.push_str(
         "\n`NO_COLOR` in the environment, `TERM=dumb` and a pipe switch colours off. Results go to \
-         standard\noutput, progress and warnings to standard error.\n",
+         standard\noutput, progress and warnings to standard error. `COLUMNS` sets the width of results; without \
+         it they are as\nwide as the terminal, or 100 columns in a pipe.\n",
     );
     for command in subcommands(&cli) {
         section(&mut page, command, "");
