@@ -1,5 +1,7 @@
 /* Programs that looks may slow down: argv[1] is what they do. Each takes some tenths of a second. */
+#define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,17 +62,33 @@ static void crowd(int count)
     together(2, 150000000);
 }
 
-static void ping_pong(int times)
+/* Keeps the calling process to one CPU of those that it may use, counted from 0, if there are so many. */
+static void keep_to(int which)
+{
+    cpu_set_t may, one;
+    if (sched_getaffinity(0, sizeof may, &may))
+        return;
+    CPU_ZERO(&one);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &may) && which-- == 0)
+            CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+}
+
+/* The other process is kept to this CPU. */
+static void ping_pong(int times, int other)
 {
     int there[2], back[2];
     char byte = 1;
     if (pipe(there) || pipe(back))
         exit(1);
     if (fork() == 0) {
+        keep_to(other);
         close(there[1]);
         while (read(there[0], &byte, 1) == 1 && write(back[1], &byte, 1) == 1) {}
         _exit(0);
     }
+    keep_to(0);
     for (int i = 0; i < times; i++)
         if (write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1)
             exit(1);
@@ -96,8 +114,10 @@ int main(int argc, char **argv)
         }
     else if (!strcmp(what, "crowd"))
         crowd(2000);
-    else if (!strcmp(what, "ping-pong"))
-        ping_pong(40000);
+    else if (!strcmp(what, "ping-pong-one-cpu"))
+        ping_pong(60000, 0);
+    else if (!strcmp(what, "ping-pong-two-cpus"))
+        ping_pong(20000, 1);
     else
         return 2;
     return 0;

@@ -11,8 +11,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-const PROGRAMS: [&str; 5] =
-    ["two-threads", "short-threads", "short-processes", "crowd", "ping-pong"];
+const PROGRAMS: [&str; 6] = [
+    "two-threads",
+    "short-threads",
+    "short-processes",
+    "crowd",
+    "ping-pong-one-cpu",
+    "ping-pong-two-cpus",
+];
 
 /// The pairs of sessions where nothing else is asked for.
 const PAIRS: u32 = 20;

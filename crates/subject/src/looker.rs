@@ -209,9 +209,8 @@ pub(crate) fn look(
     let mut living = Vec::new();
     let mut threads = 0;
     looked.slots.begin(ended.map_or_else(sys::clock::now_ns, |ended| ended.at_ns));
-    let found = census.take();
-    asker.begin(found.iter().map(|found| found.pid).collect());
-    for found in found {
+    asker.begin(census.pids());
+    for found in census.take(|pid, thread| asker.ask(pid, thread)) {
         let pid = found.pid;
         let is_zombie = matches!(found.stat.state, 'Z' | 'X');
         if !is_zombie {
@@ -222,8 +221,7 @@ pub(crate) fn look(
         threads += found.threads.len() - usize::from(is_zombie && !found.threads.is_empty());
         // When the program itself ended is known.
         let at_some_time = is_zombie && ended.is_none_or(|ended| ended.pid != pid);
-        for thread in found.threads {
-            let wait = asker.ask(pid, &thread);
+        for (thread, wait) in found.threads {
             looked.slots.see(pid, &thread, at_some_time && thread.tid == pid, wait);
         }
     }

@@ -16,15 +16,15 @@ const FILE_BYTES: usize = 1024;
 
 /// A process that was found, with its threads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct Found<T> {
     /// Its number.
     pub pid: Pid,
     /// What /proc says of its first thread.
     pub stat: Stat,
     /// CPU time of all its threads, ended ones included, read before its threads were, in ns.
     pub cpu_ns: Option<u64>,
-    /// Its threads; of a zombie, the first.
-    pub threads: Vec<Thread>,
+    /// Its threads, each with what was asked of it; of a zombie, the first.
+    pub threads: Vec<(Thread, T)>,
 }
 
 /// Finds a process's descendants with their threads as often as it is asked. Between two times in which the
@@ -82,8 +82,15 @@ impl Census {
         }
     }
 
-    /// Returns all that are there now, zombies among them.
-    pub fn take(&mut self) -> Vec<Found> {
+    /// Returns the processes that are there now.
+    pub fn pids(&mut self) -> Vec<Pid> {
+        self.renew();
+        self.listed.iter().map(|(pid, _)| *pid).collect()
+    }
+
+    /// Returns all that are there now, zombies among them. Each thread is asked at once when it was read: one that
+    /// sleeps for some microseconds may have gone on by the time that all others were.
+    pub fn take<T>(&mut self, mut ask: impl FnMut(Pid, &Thread) -> T) -> Vec<Found<T>> {
         self.renew();
         // The kernel counts from the boot, the time in which the machine was suspended included.
         let suspended_ns = clock::suspended_ns();
@@ -99,7 +106,8 @@ impl Census {
                 if tid == pid {
                     first = Some(stat);
                 }
-                threads.push(thread);
+                let asked = ask(*pid, &thread);
+                threads.push((thread, asked));
                 true
             });
             if let Some(stat) = first {
@@ -131,8 +139,8 @@ fn read(
     let known = open.get(&(pid, tid));
     let opened = if known.is_some() { None } else { Some(Files::open(pid, tid)?) };
     let files = known.or(opened.as_ref())?;
-    let stat = parse_stat(&text_of(&files.stat)?)?;
     let account = parse_schedstat(&text_of(&files.schedstat)?)?;
+    let stat = parse_stat(&text_of(&files.stat)?)?;
     let thread = thread(tid, &stat, account, suspended_ns);
     if let Some(files) = opened.filter(|_| room) {
         open.insert((pid, tid), files);
@@ -153,7 +161,8 @@ mod tests {
     use std::process::Command;
 
     fn pids(census: &mut Census) -> Vec<Pid> {
-        let mut pids: Vec<Pid> = census.take().iter().map(|found| found.pid).collect();
+        let mut pids: Vec<Pid> = census.take(|_, _| ()).iter().map(|found| found.pid).collect();
+        assert_eq!(pids, census.pids());
         pids.sort_unstable();
         pids
     }
@@ -184,17 +193,17 @@ mod tests {
         in_child(|| {
             let own = process::pid();
             let mut census = Census::new(Some(own), Vec::new());
-            let tids =
-                |threads: &[Thread]| -> Vec<Pid> { threads.iter().map(|it| it.tid).collect() };
             for count in 1..4 {
                 let (sender, receiver) = std::sync::mpsc::channel::<()>();
                 std::thread::spawn(move || receiver.recv());
-                let found = census.take();
+                let found = census.take(|pid, thread| (pid, thread.tid));
                 assert_eq!(found[0].pid, own);
-                assert_eq!(tids(&found[0].threads), thread_ids(own));
+                let asked: Vec<_> = found[0].threads.iter().map(|(_, asked)| *asked).collect();
+                let expected: Vec<_> = thread_ids(own).into_iter().map(|tid| (own, tid)).collect();
+                assert_eq!(asked, expected);
                 assert_eq!(found[0].threads.len(), 1 + count);
                 assert_eq!(census.threads(), 1 + count);
-                assert_eq!(found[0].threads[0].name, found[0].stat.name);
+                assert_eq!(found[0].threads[0].0.name, found[0].stat.name);
                 std::mem::forget(sender);
             }
         });
@@ -206,11 +215,11 @@ mod tests {
             let child = task::fork_exit(false).unwrap();
             let mut census = Census::new(None, Vec::new());
             crate::testing::eventually("its end", || {
-                census.take().first().is_some_and(|found| found.stat.state == 'Z')
+                census.take(|_, _| ()).first().is_some_and(|found| found.stat.state == 'Z')
             });
-            assert_eq!(census.take()[0].threads.len(), 1);
+            assert_eq!(census.take(|_, _| ())[0].threads.len(), 1);
             task::wait(child).unwrap();
-            assert_eq!(census.take(), []);
+            assert_eq!(census.take(|_, _| ()), []);
         });
     }
 }
