@@ -26,6 +26,8 @@ pub enum WaitKind {
     Signal,
     /// Another thread, by a lock, a channel or a queue: the language's runtime hides which.
     Hidden,
+    /// A message of another thread or process of the program, through a pipe or a socket.
+    Message,
     /// A barrier that other threads have not reached.
     Barrier,
     /// The end of another thread.
@@ -73,6 +75,12 @@ pub struct Wait {
     pub still_ns: u64,
     /// Looks that found a thread waiting for it.
     pub looks: u32,
+    /// Looks that found a thread in the same wait as the look before: it had not run since.
+    #[serde(default)]
+    pub lasting: u32,
+    /// Looks that found a thread waiting for it that waited at the look before, too, and had run since.
+    #[serde(default)]
+    pub renewed: u32,
 }
 
 /// A thread that ran while workers were idle.

@@ -31,10 +31,22 @@ pub(crate) struct Doing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Asked {
     pub(crate) id: WaitId,
+    pub(crate) since: Since,
     /// It is for another thread or process of the program.
     pub(crate) is_secondary: bool,
     /// It may be for something outside of the program.
     pub(crate) may_be_outside: bool,
+}
+
+/// What the look before found of the same thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Since {
+    /// That it did not wait.
+    New,
+    /// That it was in this very wait.
+    Lasting,
+    /// That it waited, and it has run since.
+    Renewed,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,6 +54,8 @@ struct Sum {
     ns: i64,
     still_ns: i64,
     looks: u32,
+    lasting: u32,
+    renewed: u32,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -96,6 +110,9 @@ impl Idle {
             let sum = self.waits.entry(one.wait.map(|wait| wait.id)).or_default();
             sum.ns += one.idle_ns;
             sum.looks += 1;
+            let since = |since| u32::from(one.wait.is_some_and(|wait| wait.since == since));
+            sum.lasting += since(Since::Lasting);
+            sum.renewed += since(Since::Renewed);
             idle_ns += one.idle_ns.max(0);
         }
         let busy_ns: i64 = threads.iter().map(|one| one.busy_ns).sum();
@@ -199,6 +216,8 @@ impl Idle {
             into.ns += sum.ns;
             into.still_ns += sum.still_ns;
             into.looks += sum.looks;
+            into.lasting += sum.lasting;
+            into.renewed += sum.renewed;
             if !holder.is_empty() {
                 *held = holder;
             }
@@ -211,6 +230,8 @@ impl Idle {
             ns: sum.ns.max(0) as u64,
             still_ns: sum.still_ns.max(0) as u64,
             looks: sum.looks,
+            lasting: sum.lasting,
+            renewed: sum.renewed,
         };
         let mut waits: Vec<Wait> = all.into_iter().map(wait).collect();
         waits.retain(|wait| wait.ns + wait.still_ns > 0);
@@ -249,7 +270,9 @@ mod tests {
 
     #[test]
     fn time_in_which_nothing_ran_goes_to_the_wait_that_may_end_outside() {
-        let wait = |id, may_be_outside| Some(Asked { id, is_secondary: false, may_be_outside });
+        let wait = |id, may_be_outside| {
+            Some(Asked { id, since: Since::New, is_secondary: false, may_be_outside })
+        };
         let mut idle = Idle::default();
         let threads =
             [thread(1, 10, 90, false, wait(0, true)), thread(2, 0, 100, false, wait(1, false))];

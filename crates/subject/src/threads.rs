@@ -324,12 +324,13 @@ impl List<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::idle::Asked;
+    use crate::idle::{Asked, Since};
 
     const MS: u64 = 1_000_000;
 
     fn doing(tid: i32, busy_ms: i64, idle_ms: i64, wait: Option<WaitId>) -> Doing {
-        let asked = |id| Asked { id, is_secondary: false, may_be_outside: false };
+        let asked =
+            |id| Asked { id, since: Since::New, is_secondary: false, may_be_outside: false };
         Doing {
             name: (1, tid),
             label: "w".into(),

@@ -57,7 +57,7 @@ fn a_pipe_between_processes_of_the_program_is_no_outside() {
     let watched = watched(&scruple().args(words).output().unwrap());
     let waits: Vec<_> = watched.waits.iter().filter(|wait| wait.what.contains("pipe")).collect();
     assert!(!waits.is_empty(), "{:?}", watched.waits);
-    assert!(waits.iter().all(|wait| wait.kind == WaitKind::Signal), "{waits:?}");
+    assert!(waits.iter().all(|wait| wait.kind == WaitKind::Message), "{waits:?}");
 }
 
 #[test]

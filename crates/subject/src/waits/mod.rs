@@ -15,7 +15,7 @@ use sys::proc::wait::{self, Doing, End, Mapping, Memory, Waiting};
 use sys::proc::{SchedStat, Thread};
 use sys::task::Pid;
 
-use crate::idle::Asked;
+use crate::idle::{Asked, Since};
 use crate::peers::Peers;
 
 pub(crate) use naming::{Named, Names};
@@ -156,11 +156,12 @@ impl Asker {
             return None;
         }
         let name = (pid, thread.tid);
-        if let Some((account, wait)) = self.last.get(&name)
-            && *account == thread.account
-            && wait.is_some()
+        let last = self.last.get(&name);
+        let before = last.and_then(|(account, wait)| Some((*account, (*wait)?)));
+        if let Some((account, id)) = before
+            && account == thread.account
         {
-            return wait.map(|id| self.asked(id));
+            return Some(self.asked(id, Since::Lasting));
         }
         let wait = match wait::doing(pid, thread.tid) {
             Doing::Waiting(waiting) => self.found(pid, thread.tid, &waiting),
@@ -171,7 +172,8 @@ impl Asker {
             Doing::Running | Doing::Gone => None,
         };
         self.last.insert(name, (thread.account, wait));
-        wait.map(|id| self.asked(id))
+        let since = if before.is_some() { Since::Renewed } else { Since::New };
+        wait.map(|id| self.asked(id, since))
     }
 
     /// Takes the CPU time, in ns, that was spent since the last call on what is the same at the next look.
@@ -205,11 +207,12 @@ impl Asker {
         self.holders.get(&id).map_or("", |name| name)
     }
 
-    fn asked(&self, id: WaitId) -> Asked {
+    fn asked(&self, id: WaitId, since: Since) -> Asked {
         use WaitKind::{Child, Event, Memory, Pipe, Socket, Storage, Thread, Timer, Unknown};
         let kind = self.found.get(id).and_then(|found| found.kind);
         Asked {
             id,
+            since,
             is_secondary: matches!(kind, Some(Thread | Child)),
             may_be_outside: matches!(
                 kind,
@@ -364,7 +367,8 @@ impl Asker {
             descriptors.iter().take(8).map(|one| self.descriptor(pid, *one)).collect();
         // Event loops wake themselves by an eventfd or a pipe: it is not what they wait for.
         if all.len() > 1 {
-            all.retain(|(kind, _)| !matches!(kind, WaitKind::Signal | WaitKind::Pipe));
+            let wakes = [WaitKind::Signal, WaitKind::Message, WaitKind::Pipe];
+            all.retain(|(kind, _)| !wakes.contains(kind));
         }
         all.dedup();
         match all.len() {
@@ -414,7 +418,7 @@ impl Asker {
         if let Some(process) = process.filter(|it| !is_own && *it != sys::process::pid()) {
             self.peers.add(process);
         }
-        let named = (if is_own { WaitKind::Signal } else { kind }, what);
+        let named = (if is_own { WaitKind::Message } else { kind }, what);
         self.ends.insert(own, named.clone());
         named
     }

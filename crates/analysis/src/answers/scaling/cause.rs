@@ -164,13 +164,32 @@ pub(super) fn causes(case: &Case<'_>) -> Vec<ScaleCause> {
     let beyond = beyond(case, one, found.as_ref());
     let mut causes: Vec<ScaleCause> = found.into_iter().chain(beyond).collect();
     if causes.is_empty() {
-        let (n, lost) = last(case);
-        causes.push(match lost.is_some_and(|lost| lost.point >= NOTABLE) {
-            true => ROWS.unclear.cause(&figure(n), (n, lost), Founding::Suspected, Vec::new()),
-            false => nothing(case),
-        });
+        causes.push(at_the_end(case, one));
     }
     causes
+}
+
+/// Returns what the most workers lose that rise on to them.
+fn at_the_end(case: &Case<'_>, one: At<'_>) -> ScaleCause {
+    let (n, lost) = last(case);
+    let Some(loss) = lost.filter(|lost| lost.point >= NOTABLE) else { return nothing(case) };
+    let most = case.most().filter(|_| loss.low > 0.0);
+    match most.zip(most.and_then(|most| used(case, one, most))) {
+        Some((most, used)) if used < BUSY => {
+            let found = idle_cpus(case, one, most, used, Vec::new());
+            found.unwrap_or_else(|evidence| {
+                ROWS.unknown.cause("", (n, lost), Founding::Suspected, evidence)
+            })
+        }
+        Some(_) => ROWS.unknown.cause("", (n, lost), Founding::Suspected, Vec::new()),
+        None => ROWS.unclear.cause(&figure(n), (n, lost), Founding::Suspected, Vec::new()),
+    }
+}
+
+/// Returns the share of the CPUs that was used at a level, by others too.
+fn used(case: &Case<'_>, one: At<'_>, at: At<'_>) -> Option<f64> {
+    let signs = Signs::of(one.level, at.level, case.cpus);
+    Some(signs.used? / f64::from(case.cpus?) + signs.foreign + signs.steal)
 }
 
 fn within(case: &Case<'_>, one: At<'_>, at: At<'_>) -> ScaleCause {
@@ -434,12 +453,14 @@ fn beyond(case: &Case<'_>, one: At<'_>, found: Option<&ScaleCause>) -> Option<Sc
         if cpus == 1 { "is" } else { "are" },
         if cpus == 1 { "" } else { "s" },
     )];
-    let signs = Signs::of(one.level, most.level, case.cpus);
-    let used = signs.used.unwrap_or_default() / f64::from(cpus) + signs.foreign + signs.steal;
+    let used = used(case, one, most).filter(|used| *used < BUSY);
     let of = |into| most.described.account.as_ref().map_or(0.0, |account| share(account, into));
     let asleep = of(ScaleLoss::Blocked) + of(ScaleLoss::Absent) + of(ScaleLoss::OffCpu);
-    if signs.used.is_some() && used < BUSY && asleep > of(ScaleLoss::Waiting) {
-        return Some(idle_cpus(case, one, most, used, evidence));
+    if let Some(used) = used.filter(|_| asleep > of(ScaleLoss::Waiting)) {
+        let at = (most.described.n, lost(most.described));
+        return Some(idle_cpus(case, one, most, used, evidence).unwrap_or_else(|evidence| {
+            ROWS.idle_cpus.cause("", at, Founding::Suspected, evidence)
+        }));
     }
     // With a single CPU, every second worker is one too many.
     let (row, number) = match (falls, cpus) {
@@ -451,14 +472,14 @@ fn beyond(case: &Case<'_>, one: At<'_>, found: Option<&ScaleCause>) -> Option<Sc
     Some(row.cause(&number, at, Founding::Consistent, evidence))
 }
 
-/// Returns why throughput does not rise beyond the CPUs although they are not used up.
+/// Returns what workers beyond the CPUs lose although these are not used up, or the evidence alone.
 fn idle_cpus(
     case: &Case<'_>,
     one: At<'_>,
     most: At<'_>,
     used: f64,
     mut evidence: Vec<String>,
-) -> ScaleCause {
+) -> Result<ScaleCause, Vec<String>> {
     evidence.push(format!("the CPUs were used for {} of the time only", percent(used)));
     let at = (most.described.n, lost(most.described));
     let found = most.described.account.as_ref().and_then(|account| {
@@ -468,8 +489,8 @@ fn idle_cpus(
         evidence.append(&mut search.evidence);
         found
     });
-    let found = found.unwrap_or_else(|| Found::new(&ROWS.idle_cpus, Founding::Suspected));
-    found.row.cause(&found.name, at, found.standing, evidence)
+    let Some(found) = found else { return Err(evidence) };
+    Ok(found.row.cause(&found.name, at, found.standing, evidence))
 }
 
 /// Returns what n workers lack of n times one worker, as a share of it.

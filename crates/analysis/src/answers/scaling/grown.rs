@@ -9,10 +9,12 @@ use model::{Founding, ScaleLoss};
 
 /// Where a spinning lock's holder loses its CPU, all others burn theirs until it is back; where
 /// memory is short, no more workers run at a time than before. So CPU time that is more than twice
-/// as much above one worker's when there are more workers than CPUs speaks for spinning. Less than half as much
-/// speaks for it too: who shares hardware or cache lines does so as long as two run at a time, but many locks and
-/// barriers spin only while there are CPUs for all.
+/// as much above one worker's when there are more workers than CPUs speaks for spinning.
 const CROWDED: f64 = 2.0;
+
+/// Less than this part of it speaks for spinning, too: who shares hardware or cache lines does so as long as two run at
+/// a time, but many locks and barriers spin only while there are CPUs for all.
+const SLEPT: f64 = 0.25;
 
 /// Growth that differs by less than this part of one worker's CPU time is alike.
 const CLEAR: f64 = 0.1;
@@ -45,7 +47,7 @@ impl Crowd {
         let times = beyond / within;
         match (beyond - within).abs() >= CLEAR {
             true if times >= CROWDED => Crowd::More,
-            true if times < 1.0 / CROWDED => Crowd::Less,
+            true if times < SLEPT => Crowd::Less,
             _ => Crowd::Alike,
         }
     }

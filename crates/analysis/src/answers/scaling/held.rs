@@ -23,8 +23,10 @@ pub(super) struct Held {
     pub(super) still_for: Option<(Wait, f64)>,
     /// The thread that ran in most of the time in which workers were idle.
     pub(super) runner: Option<Alone>,
-    /// The share of the CPU time that an equal division leaves to each of n workers, of what the busiest one had.
-    pub(super) balance: Option<f64>,
+    /// How the CPU time was divided among the workers.
+    pub(super) balance: Option<Balance>,
+    /// Looks that found a thread still in the same wait, and in a new one, by kind.
+    spells: BTreeMap<WaitKind, (u32, u32)>,
     /// The programs that worked for it, and how many CPUs each used on average.
     pub(super) peers: Vec<(String, f64)>,
     /// Why waits have no names; empty where they have.
@@ -40,6 +42,24 @@ pub(super) struct Alone {
     pub(super) is_worker: bool,
     /// Its share of the time in which workers were idle beside a running thread.
     pub(super) share: f64,
+}
+
+/// How CPU time was divided among the n busiest threads.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Balance {
+    /// Their mean CPU time by that of the busiest one (the POP project's "load balance", Rosas, Giménez and Labarta,
+    /// Supercomputing Frontiers and Innovations 1, 2014).
+    pub(super) share: f64,
+    /// What the others had less than the busiest one, as a share of n times the elapsed time: what they lose if they
+    /// wait for it at the end.
+    pub(super) lost: f64,
+}
+
+impl Alone {
+    /// Returns what it is called.
+    pub(super) fn words(&self) -> String {
+        if self.is_first { "the first thread".into() } else { format!("thread {}", self.name) }
+    }
 }
 
 impl Held {
@@ -61,6 +81,7 @@ impl Held {
             still_for: still_for(&seen, elapsed),
             runner: runner(&seen),
             balance: balance(&seen, level.n),
+            spells: spells(&seen),
             peers: peers(&seen, elapsed),
             unasked: seen.iter().map(|(_, waits)| waits.unasked.clone()).max().unwrap_or_default(),
         })
@@ -69,6 +90,12 @@ impl Held {
     /// Returns the sum of the shares of some kinds of waits.
     pub(super) fn share(&self, kinds: &[WaitKind]) -> f64 {
         self.waits.iter().filter(|one| kinds.contains(&one.kind)).map(|one| one.share.point).sum()
+    }
+
+    /// Reports whether waits of a kind last for at least `times` as long as from one look to the next: then they are
+    /// phases of the program rather than exchanges between its workers.
+    pub(super) fn is_phase(&self, kind: WaitKind, times: u32) -> bool {
+        self.spells.get(&kind).is_none_or(|(lasting, renewed)| *lasting >= times * renewed)
     }
 
     /// Returns the longest wait of some kinds.
@@ -168,16 +195,26 @@ fn runner(seen: &[(&ScaleTrial, &Waits)]) -> Option<Alone> {
     })
 }
 
-/// Returns the load balance of the n busiest threads: their mean CPU time by that of the busiest one (the POP
-/// project's "load balance", Rosas, Giménez and Labarta, Supercomputing Frontiers and Innovations 1, 2014).
-fn balance(seen: &[(&ScaleTrial, &Waits)], n: f64) -> Option<f64> {
-    let of = |waits: &Waits| {
+fn balance(seen: &[(&ScaleTrial, &Waits)], n: f64) -> Option<Balance> {
+    let of = |(trial, waits): &(&ScaleTrial, &Waits)| {
         let busiest: Vec<f64> =
             waits.cpu_each_ns.iter().take(n as usize).map(|ns| *ns as f64).collect();
         let most = busiest.first().copied().filter(|most| *most > 0.0)?;
-        Some(busiest.iter().sum::<f64>() / n / most)
+        let share = busiest.iter().sum::<f64>() / n / most;
+        Some((share, (1.0 - share) * most / trial.wall_ns))
     };
-    order::mean(&seen.iter().filter_map(|(_, waits)| of(waits)).collect::<Vec<_>>())
+    let (shares, lost): (Vec<f64>, Vec<f64>) = seen.iter().filter_map(of).unzip();
+    Some(Balance { share: order::mean(&shares)?, lost: order::mean(&lost)? })
+}
+
+fn spells(seen: &[(&ScaleTrial, &Waits)]) -> BTreeMap<WaitKind, (u32, u32)> {
+    let mut spells = BTreeMap::new();
+    for wait in seen.iter().flat_map(|(_, waits)| &waits.waits) {
+        let (lasting, renewed) = spells.entry(wait.kind).or_insert((0, 0));
+        *lasting += wait.lasting;
+        *renewed += wait.renewed;
+    }
+    spells
 }
 
 fn peers(seen: &[(&ScaleTrial, &Waits)], elapsed: f64) -> Vec<(String, f64)> {
@@ -213,6 +250,7 @@ fn kind_words(kind: WaitKind) -> &'static str {
         WaitKind::Lock => "a lock",
         WaitKind::Signal => "a signal of another thread",
         WaitKind::Hidden => "another thread",
+        WaitKind::Message => "a message of another thread or process",
         WaitKind::Barrier => "a barrier",
         WaitKind::Thread => "the end of a thread",
         WaitKind::Child => "the end of a child process",

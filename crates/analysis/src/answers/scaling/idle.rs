@@ -2,7 +2,7 @@
 
 use super::account::share;
 use super::cause::{Found, MOST, NOTABLE, ROWS, Search};
-use super::held::{self, Held, explains};
+use super::held::{self, Alone, Held, explains};
 use super::words::{figure, percent, percent_of, time};
 use model::{Founding, GOROUTINES, ScaleLoss, ScaleWait, WaitKind};
 
@@ -16,8 +16,21 @@ const WAITS_MAX: usize = 4;
 const OUTSIDE: [WaitKind; 5] =
     [WaitKind::Storage, WaitKind::Socket, WaitKind::Pipe, WaitKind::Timer, WaitKind::Event];
 
+/// Another thread or process of the program.
+const ANOTHER: [WaitKind; 3] = [WaitKind::Signal, WaitKind::Hidden, WaitKind::Message];
+
+/// The end of other threads.
+const JOINS: [WaitKind; 2] = [WaitKind::Thread, WaitKind::Child];
+
+/// All other workers.
+const TOGETHER: [WaitKind; 3] = [WaitKind::Barrier, WaitKind::Thread, WaitKind::Child];
+
 /// What a runtime's threads wait for together, whichever of its tasks do.
 const NETWORK: [WaitKind; 3] = [WaitKind::Socket, WaitKind::Pipe, WaitKind::Event];
+
+/// So many looks that find a thread in the same wait, for each that finds it in a new one, show a wait for the end of
+/// the work.
+const TO_THE_END: u32 = 5;
 
 /// A wait that fewer looks found is not named where sleeps alone show that there are waits.
 const LOOKS_MIN: u32 = 3;
@@ -96,11 +109,13 @@ impl Search<'_> {
         }));
         self.evidence.extend((!held.unasked.is_empty()).then(|| held.unasked.clone()));
         let lack = Lack::of(self, into, by_sleeps);
-        if explains(lack.still, lack.blocked + lack.absent)
-            && let Some(still) =
-                held.still_for.as_ref().filter(|(_, part)| explains(*part, held.still))
-            && OUTSIDE.contains(&still.0.kind)
-        {
+        let still = held.still_for.as_ref().filter(|(_, part)| explains(*part, held.still));
+        let still = still.filter(|_| explains(lack.still, lack.blocked + lack.absent));
+        // Who is waited for neither ran nor was seen to wait.
+        if still.is_some_and(|(wait, _)| JOINS.contains(&wait.kind)) {
+            return None;
+        }
+        if let Some(still) = still.filter(|(wait, _)| OUTSIDE.contains(&wait.kind)) {
             self.evidence.push(format!(
                 "for {} of the elapsed time, no thread of the program ran or was ready to",
                 percent(held.still)
@@ -108,17 +123,19 @@ impl Search<'_> {
             let name = held::words(still.0.kind, &still.0.what, &still.0.place);
             return Some(Found::named(&ROWS.still, name));
         }
+        let of = |kinds: &[WaitKind]| lack.part * held.share(kinds);
+        let joined = of(&JOINS) + lack.absent;
+        // Who waits for the end of others that had as much work waits for something else that they do.
+        let unequal = held.balance.map_or(joined, |balance| joined.min(balance.lost));
+        let joined = if is_alone(held) { joined } else { unequal };
         let kinds: [(&[WaitKind], f64); 5] = [
-            (&[WaitKind::Lock], 0.0),
-            (&[WaitKind::Signal, WaitKind::Hidden], 0.0),
-            (&[WaitKind::Barrier, WaitKind::Thread, WaitKind::Child], lack.absent),
-            (&[WaitKind::Memory], 0.0),
-            (&OUTSIDE, 0.0),
+            (&[WaitKind::Lock], of(&[WaitKind::Lock])),
+            (&ANOTHER, of(&ANOTHER)),
+            (&TOGETHER, of(&[WaitKind::Barrier]) + joined),
+            (&[WaitKind::Memory], of(&[WaitKind::Memory])),
+            (&OUTSIDE, of(&OUTSIDE)),
         ];
-        let (kinds, most) = kinds
-            .map(|(kinds, more)| (kinds, lack.part * held.share(kinds) + more))
-            .into_iter()
-            .max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let (kinds, most) = kinds.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
         let absent = lack.absent;
         let longest = held.longest(kinds);
         let is_of_go = longest.is_some_and(|one| one.what == GOROUTINES);
@@ -140,9 +157,19 @@ impl Search<'_> {
             return None;
         }
         let name = longest.map(wait).unwrap_or_default();
-        if kinds[0] == WaitKind::Barrier {
+        if kinds == ANOTHER {
+            let runner = held.runner.as_ref().filter(|one| one.share >= MOST);
+            self.evidence.extend(runner.map(|one| {
+                format!(
+                    "{} ran for {} of the time in which workers were idle",
+                    one.words(),
+                    percent(one.share)
+                )
+            }));
+        }
+        if kinds == TOGETHER {
             self.evidence.extend(held.balance.map(|balance| {
-                let share = percent(balance);
+                let share = percent(balance.share);
                 format!("load balance: the mean worker has {share} of the busiest one's CPU time")
             }));
         }
@@ -150,23 +177,32 @@ impl Search<'_> {
     }
 }
 
-/// Returns the cause that a kind of wait stands for. Where one thread ran alone meanwhile that is the first one, or does
-/// not run with the others, the others had no work.
+/// Reports whether one thread ran alone while others were idle that is the first one, or does not run with the others.
+fn is_alone(held: &Held) -> bool {
+    held.runner.as_ref().is_some_and(|one| one.share >= MOST && (one.is_first || !one.is_worker))
+}
+
+/// Returns the cause that a kind of wait stands for. Where one thread ran alone meanwhile, and waits are as long as
+/// phases of the program, the others had no work.
 fn of_kind(held: &Held, kind: WaitKind, name: String) -> Found {
     let runner = held.runner.as_ref();
-    let is_alone = runner.is_some_and(|one| one.share >= MOST && (one.is_first || !one.is_worker));
-    let who = runner.map_or(String::new(), |one| match one.is_first {
-        true => "the first thread".into(),
-        false => format!("thread {}", one.name),
-    });
+    let is_alone = is_alone(held);
+    let who = runner.map_or(String::new(), Alone::words);
+    // Go's goroutines wait while the threads that would run them do something else.
+    let is_own = !name.contains(GOROUTINES);
     match kind {
         WaitKind::Lock => Found::named(&ROWS.lock, name),
-        WaitKind::Signal if is_alone => Found::named(&ROWS.alone, who),
+        WaitKind::Signal if is_alone && held.is_phase(kind, 1) => Found::named(&ROWS.alone, who),
         // A runtime divides its tasks among all threads, the first one included.
         WaitKind::Hidden if is_alone && runner.is_some_and(|one| !one.is_worker) => {
             Found::named(&ROWS.alone, who)
         }
-        WaitKind::Signal => Found::named(&ROWS.handover, name),
+        WaitKind::Signal | WaitKind::Hidden
+            if is_own && held.is_phase(kind, TO_THE_END) && is_unequal(held) =>
+        {
+            Found::named(&ROWS.unequal, String::new())
+        }
+        WaitKind::Signal | WaitKind::Message => Found::named(&ROWS.handover, name),
         WaitKind::Hidden => Found::named(&ROWS.hidden, name),
         WaitKind::Memory => Found::named(&ROWS.memory, name),
         WaitKind::Barrier | WaitKind::Thread | WaitKind::Child
@@ -179,4 +215,9 @@ fn of_kind(held: &Held, kind: WaitKind, name: String) -> Found {
         }
         _ => Found::named(&ROWS.outside, name),
     }
+}
+
+/// Reports whether unequal CPU times explain most of what workers waited for one another.
+fn is_unequal(held: &Held) -> bool {
+    held.balance.is_some_and(|balance| explains(balance.lost, held.share(&ANOTHER)))
 }

@@ -264,6 +264,7 @@ pub fn kind(kind: WaitKind) -> &'static str {
         WaitKind::Lock => "a lock",
         WaitKind::Signal => "another thread or process",
         WaitKind::Hidden => "another thread (by a lock, a channel or a queue)",
+        WaitKind::Message => "a message of another thread or process",
         WaitKind::Barrier => "a barrier",
         WaitKind::Thread => "the end of another thread",
         WaitKind::Child => "a child process",

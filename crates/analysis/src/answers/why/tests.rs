@@ -324,6 +324,8 @@ fn plain(count: u32, (cpu, kernel): (f64, f64), kind: WaitKind, what: &str) -> V
             ns: still_ns,
             still_ns,
             looks: 100,
+            lasting: 0,
+            renewed: 0,
         };
         let waits = Waits { looks: 100, waits: vec![wait], still_ns, ..Waits::default() };
         measured.waits = Some(Box::new(waits));

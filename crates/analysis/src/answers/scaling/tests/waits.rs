@@ -15,6 +15,8 @@ fn waits(trial: &ScaleTrial, kind: WaitKind, runner: (bool, bool)) -> Waits {
         ns: idle_ns,
         still_ns: if still { trial.wall_ns as u64 } else { 0 },
         looks: 20,
+        lasting: 10,
+        renewed: 5,
     };
     let runner = Runner {
         name: "w".into(),
@@ -30,7 +32,8 @@ fn waits(trial: &ScaleTrial, kind: WaitKind, runner: (bool, bool)) -> Waits {
         looks: 20,
         waits: vec![wait],
         runners: vec![runner],
-        cpu_each_ns: vec![1; trial.n as usize],
+        // The busiest worker has nearly all of it.
+        cpu_each_ns: vec![trial.wall_ns as u64, 1],
         still_ns: if still { trial.wall_ns as u64 } else { 0 },
         unasked: String::new(),
     }
@@ -71,6 +74,58 @@ fn waits_decide_between_causes_whose_times_are_alike() {
             found.sentence
         );
     }
+}
+
+/// Decides a session with a serial part, or what looks like one, by waits that are changed.
+fn decided(kind: WaitKind, runner: (bool, bool), change: fn(&mut Waits)) -> Bottleneck {
+    let mut trials = session(Plant::Serial(0.4), 3, false);
+    for trial in &mut trials {
+        let mut waits = waits(trial, kind, runner);
+        change(&mut waits);
+        trial.waits = Some(Box::new(waits));
+    }
+    ask(trials).causes[0].cause
+}
+
+/// Who waits often and shortly for the first thread gets something from it; who waits once has no work.
+#[test]
+fn exchanges_are_told_from_phases_by_how_long_a_wait_lasts() {
+    use Bottleneck as B;
+    use WaitKind as W;
+    let (alone, among) = ((true, false), (false, true));
+    let exchange: fn(&mut Waits) = |all| all.waits[0].renewed = 11;
+    let phase: fn(&mut Waits) = |all| all.waits[0].renewed = 0;
+    assert_eq!(decided(W::Signal, alone, phase), B::Serial);
+    assert_eq!(decided(W::Signal, alone, exchange), B::Handover);
+    assert_eq!(decided(W::Message, alone, phase), B::Handover);
+    assert_eq!(decided(W::Signal, among, phase), B::Unequal);
+    assert_eq!(decided(W::Hidden, among, phase), B::Unequal);
+    assert_eq!(decided(W::Hidden, among, exchange), B::Handover);
+    // Go's threads sleep for long while goroutines wait for a lock.
+    let of_go: fn(&mut Waits) = |all| {
+        (all.waits[0].what, all.waits[0].renewed) = (model::GOROUTINES.into(), 0);
+    };
+    assert_eq!(decided(W::Hidden, among, of_go), B::Handover);
+}
+
+/// Workers with equal CPU times do not wait for the end of one another, and if nothing ran the one that is waited for
+/// did not, either.
+#[test]
+fn a_join_says_what_ended_late_and_not_why() {
+    let (alone, among) = ((true, false), (false, true));
+    let equal: fn(&mut Waits) = |all| all.cpu_each_ns = vec![1000; 4];
+    assert_eq!(decided(WaitKind::Thread, among, |_| {}), Bottleneck::Unequal);
+    assert_eq!(decided(WaitKind::Thread, among, equal), Bottleneck::Unknown);
+    assert_eq!(decided(WaitKind::Barrier, among, equal), Bottleneck::Unequal);
+    assert_eq!(decided(WaitKind::Child, alone, equal), Bottleneck::Serial);
+    let mut trials = session(Plant::Serial(0.4), 3, false);
+    for trial in &mut trials {
+        let mut waits = waits(trial, WaitKind::Thread, among);
+        let still_ns = if trial.n > 1.0 { trial.wall_ns as u64 } else { 0 };
+        (waits.still_ns, waits.waits[0].still_ns) = (still_ns, still_ns);
+        trial.waits = Some(Box::new(waits));
+    }
+    assert_eq!(ask(trials).causes[0].cause, Bottleneck::Unknown);
 }
 
 /// Workers that spin at a barrier while there is a CPU for each are seen to wait for it where there are more of them.
