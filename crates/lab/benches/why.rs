@@ -24,7 +24,7 @@ const PROGRAMS: [(&str, &[&str], &[&str]); 10] = [
     ("stream", &["PLANTED", "stream"], &["memory"]),
     ("fsync", &["PLANTED", "fsync", "FOLDER/file"], &["storage"]),
     ("sleep", &["PLANTED", "sleep"], &["timer"]),
-    ("ping-pong", &["PLANTED", "ping-pong"], &["queue", "signal", "kernel"]),
+    ("ping-pong", &["PLANTED", "ping-pong"], &["queue", "message", "kernel"]),
     ("getppid", &["PLANTED", "getppid"], &["kernel"]),
     ("grep", &["grep", "-r", "no such text here", "/usr/include"], &["cpu", "kernel", "storage"]),
     ("json", &["python3", "-c", JSON], &["cpu"]),

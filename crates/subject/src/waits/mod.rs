@@ -327,7 +327,12 @@ impl Asker {
         match primitives::of_call(call) {
             primitives::Call::Is(kind, what) => (kind, what.into()),
             primitives::Call::File => (WaitKind::Storage, self.descriptor(pid, first).1),
-            primitives::Call::Descriptor => self.descriptor(pid, first),
+            primitives::Call::Descriptor => match self.descriptor(pid, first) {
+                (WaitKind::Storage, path) if is_inode_lock(&channel()) => {
+                    (WaitKind::Lock, format!("the kernel's lock of {path}"))
+                }
+                other => other,
+            },
             primitives::Call::Epoll => self.events(pid, &wait::watched(pid, first)),
             primitives::Call::Poll if second == 0 => {
                 (WaitKind::Timer, call.unwrap_or_default().into())
@@ -435,6 +440,12 @@ const PRIVATE: u64 = 128;
 /// Parts of the names of the kernel's functions in which a thread waits for a device.
 const STORAGE_CHANNELS: [&str; 8] =
     ["folio_wait", "io_schedule", "bio_wait", "blk_", "jbd2", "log_wait", "wait_on_buffer", "nfs_"];
+
+/// Reports whether a thread waits for the lock of a file's inode, which its writers take one after the other: the
+/// kernel names the function that called the lock's.
+fn is_inode_lock(channel: &str) -> bool {
+    ["_write_iter", "inode_lock", "ilock"].iter().any(|end| channel.ends_with(end))
+}
 
 /// Reports whether a thread waits for the end of another: glibc and musl wait for the word in which the
 /// kernel clears the thread's number, which is shared with the kernel.
@@ -554,6 +565,14 @@ mod tests {
             false => (WaitKind::Socket, None),
         };
         peer(own, kind, &End { link, writes }, family)
+    }
+
+    #[test]
+    fn the_lock_of_a_file_is_no_storage() {
+        let lock = ["ext4_buffered_write_iter", "shmem_file_write_iter", "btrfs_inode_lock"];
+        assert!(lock.iter().all(|channel| is_inode_lock(channel)));
+        let storage = ["folio_wait_bit_common", "jbd2_log_wait_commit", "do_writepages", ""];
+        assert!(!storage.iter().any(|channel| is_inode_lock(channel)));
     }
 
     #[test]

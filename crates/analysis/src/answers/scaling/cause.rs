@@ -68,6 +68,7 @@ pub(super) struct Rows {
     pub(super) hidden: Row,
     pub(super) outside: Row,
     pub(super) still: Row,
+    pub(super) still_hidden: Row,
     pub(super) memory: Row,
     unclear: Row,
     idle_cpus: Row,

@@ -115,13 +115,17 @@ impl Search<'_> {
         if still.is_some_and(|(wait, _)| JOINS.contains(&wait.kind)) {
             return None;
         }
-        if let Some(still) = still.filter(|(wait, _)| OUTSIDE.contains(&wait.kind)) {
+        // Where nothing runs for long, what threads wait for comes from outside, or is a time-out.
+        let is_hidden = |kind| !by_sleeps && ANOTHER.contains(&kind);
+        let is_outside = |kind| OUTSIDE.contains(&kind) || is_hidden(kind);
+        if let Some(still) = still.filter(|(wait, _)| is_outside(wait.kind)) {
             self.evidence.push(format!(
                 "for {} of the elapsed time, no thread of the program ran or was ready to",
                 percent(held.still)
             ));
             let name = held::words(still.0.kind, &still.0.what, &still.0.place);
-            return Some(Found::named(&ROWS.still, name));
+            let row = if is_hidden(still.0.kind) { &ROWS.still_hidden } else { &ROWS.still };
+            return Some(Found::named(row, name));
         }
         let of = |kinds: &[WaitKind]| lack.part * held.share(kinds);
         let joined = of(&JOINS) + lack.absent;
@@ -193,11 +197,14 @@ fn of_kind(held: &Held, kind: WaitKind, name: String) -> Found {
     match kind {
         WaitKind::Lock => Found::named(&ROWS.lock, name),
         WaitKind::Signal if is_alone && held.is_phase(kind, 1) => Found::named(&ROWS.alone, who),
+        WaitKind::Message if is_alone && held.is_phase(kind, TO_THE_END) => {
+            Found::named(&ROWS.alone, who)
+        }
         // A runtime divides its tasks among all threads, the first one included.
         WaitKind::Hidden if is_alone && runner.is_some_and(|one| !one.is_worker) => {
             Found::named(&ROWS.alone, who)
         }
-        WaitKind::Signal | WaitKind::Hidden
+        WaitKind::Signal | WaitKind::Hidden | WaitKind::Message
             if is_own && held.is_phase(kind, TO_THE_END) && is_unequal(held) =>
         {
             Found::named(&ROWS.unequal, String::new())

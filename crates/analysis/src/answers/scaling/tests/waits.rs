@@ -97,7 +97,9 @@ fn exchanges_are_told_from_phases_by_how_long_a_wait_lasts() {
     let phase: fn(&mut Waits) = |all| all.waits[0].renewed = 0;
     assert_eq!(decided(W::Signal, alone, phase), B::Serial);
     assert_eq!(decided(W::Signal, alone, exchange), B::Handover);
-    assert_eq!(decided(W::Message, alone, phase), B::Handover);
+    assert_eq!(decided(W::Message, alone, exchange), B::Handover);
+    assert_eq!(decided(W::Message, alone, phase), B::Serial);
+    assert_eq!(decided(W::Message, among, phase), B::Unequal);
     assert_eq!(decided(W::Signal, among, phase), B::Unequal);
     assert_eq!(decided(W::Hidden, among, phase), B::Unequal);
     assert_eq!(decided(W::Hidden, among, exchange), B::Handover);
@@ -125,7 +127,15 @@ fn a_join_says_what_ended_late_and_not_why() {
         (waits.still_ns, waits.waits[0].still_ns) = (still_ns, still_ns);
         trial.waits = Some(Box::new(waits));
     }
-    assert_eq!(ask(trials).causes[0].cause, Bottleneck::Unknown);
+    assert_eq!(ask(trials.clone()).causes[0].cause, Bottleneck::Unknown);
+    // Nobody of the program ends the wait of a thread if none runs.
+    for trial in &mut trials {
+        let waits = trial.waits.as_deref_mut().unwrap();
+        waits.waits[0].kind = WaitKind::Hidden;
+    }
+    let found = &ask(trials).causes[0];
+    assert_eq!(found.cause, Bottleneck::Outside);
+    assert!(found.sentence.contains("table (mutex), in drain"), "{}", found.sentence);
 }
 
 /// Workers that spin at a barrier while there is a CPU for each are seen to wait for it where there are more of them.
