@@ -27,6 +27,10 @@ pub(super) struct Held {
     pub(super) balance: Option<Balance>,
     /// Looks that found a thread still in the same wait, and in a new one, by kind.
     spells: BTreeMap<WaitKind, (u32, u32)>,
+    /// The share of each kind in each trial.
+    of_kind: BTreeMap<WaitKind, Vec<f64>>,
+    /// How often a worker was looked at.
+    samples: f64,
     /// The programs that worked for it, and how many CPUs each used on average.
     pub(super) peers: Vec<(String, f64)>,
     /// Why waits have no names; empty where they have.
@@ -75,13 +79,17 @@ impl Held {
         }
         let elapsed: f64 = seen.iter().map(|(trial, _)| trial.wall_ns).sum();
         let still: f64 = seen.iter().map(|(_, waits)| waits.still_ns as f64).sum();
+        let looks: u32 = seen.iter().map(|(_, waits)| waits.looks).sum();
+        let samples = f64::from(looks) * level.n;
         Some(Held {
-            waits: waits(&seen),
+            waits: waits(&seen, samples),
             still: still / elapsed,
             still_for: still_for(&seen, elapsed),
             runner: runner(&seen),
             balance: balance(&seen, level.n),
             spells: spells(&seen),
+            of_kind: of_kind(&seen),
+            samples,
             peers: peers(&seen, elapsed),
             unasked: seen.iter().map(|(_, waits)| waits.unasked.clone()).max().unwrap_or_default(),
         })
@@ -90,6 +98,16 @@ impl Held {
     /// Returns the sum of the shares of some kinds of waits.
     pub(super) fn share(&self, kinds: &[WaitKind]) -> f64 {
         self.waits.iter().filter(|one| kinds.contains(&one.kind)).map(|one| one.share.point).sum()
+    }
+
+    /// Reports whether the interval of the sum of some kinds excludes none.
+    pub(super) fn is_sure(&self, kinds: &[WaitKind]) -> bool {
+        let own = self.of_kind.iter().filter(|(kind, _)| kinds.contains(kind));
+        let sums = own.map(|(_, shares)| shares.clone()).reduce(|sums, shares| {
+            sums.into_iter().zip(shares).map(|(sum, share)| sum + share).collect()
+        });
+        let share = sums.and_then(|sums| centre(&sums));
+        share.is_some_and(|share| sampled(share, self.samples).low > 0.0)
     }
 
     /// Reports whether waits of a kind last for at least `times` as long as from one look to the next: then they are
@@ -111,33 +129,45 @@ fn key(wait: &Wait) -> Key {
     (wait.kind, wait.what.clone(), wait.place.clone())
 }
 
-/// Returns the waits as shares of n times the elapsed time. What was accounted as blocked is divided as the looks
-/// divided it.
-fn waits(seen: &[(&ScaleTrial, &Waits)]) -> Vec<ScaleWait> {
+/// Returns by what a trial's waits in ns become shares of n times the elapsed time. What was accounted as blocked is
+/// divided as the looks divided it.
+fn per_ns((trial, waits): (&ScaleTrial, &Waits)) -> f64 {
+    let sum_ns: u64 = waits.waits.iter().map(|wait| wait.ns).sum();
+    let blocked_ns = trial.blocked_ns.unwrap_or(sum_ns as f64);
+    blocked_ns / sum_ns.max(1) as f64 / (trial.n * trial.wall_ns)
+}
+
+fn of_kind(seen: &[(&ScaleTrial, &Waits)]) -> BTreeMap<WaitKind, Vec<f64>> {
+    let mut all: BTreeMap<WaitKind, Vec<f64>> = BTreeMap::new();
+    for (place, (trial, waits)) in seen.iter().enumerate() {
+        for wait in &waits.waits {
+            let shares = all.entry(wait.kind).or_insert_with(|| vec![0.0; seen.len()]);
+            shares[place] += wait.ns as f64 * per_ns((trial, waits));
+        }
+    }
+    all
+}
+
+/// Returns the waits as shares of n times the elapsed time.
+fn waits(seen: &[(&ScaleTrial, &Waits)], samples: f64) -> Vec<ScaleWait> {
     let mut all: BTreeMap<Key, (Vec<f64>, u32, String)> = BTreeMap::new();
     let keys = seen.iter().flat_map(|(_, waits)| &waits.waits).filter(|wait| wait.ns > 0).map(key);
     for key in keys {
         all.entry(key).or_default();
     }
-    let mut looks = 0;
     for (trial, waits) in seen {
-        let budget_ns = trial.n * trial.wall_ns;
-        let sum_ns: u64 = waits.waits.iter().map(|wait| wait.ns).sum();
-        let blocked_ns = trial.blocked_ns.unwrap_or(sum_ns as f64);
-        looks += waits.looks;
+        let per_ns = per_ns((trial, waits));
         for (known, (shares, found, holder)) in &mut all {
             let own = waits.waits.iter().find(|wait| key(wait) == *known);
-            let ns = own.map_or(0.0, |wait| wait.ns as f64 / sum_ns.max(1) as f64 * blocked_ns);
-            shares.push(ns / budget_ns);
+            shares.push(own.map_or(0.0, |wait| wait.ns as f64 * per_ns));
             *found += own.map_or(0, |wait| wait.looks);
             if let Some(held) = own.map(|wait| &wait.holder).filter(|held| !held.is_empty()) {
                 holder.clone_from(held);
             }
         }
     }
-    let n = seen.first().map_or(1.0, |(trial, _)| trial.n);
     let wait = |((kind, what, place), (shares, found, holder)): (Key, (Vec<f64>, u32, String))| {
-        let share = sampled(centre(&shares)?, f64::from(looks) * n);
+        let share = sampled(centre(&shares)?, samples);
         Some(ScaleWait { kind, what, place, holder, share, looks: found })
     };
     let mut waits: Vec<ScaleWait> = all.into_iter().filter_map(wait).collect();

@@ -156,7 +156,7 @@ impl Search<'_> {
             longest
         };
         let is_seen = longest.is_some_and(|one| one.looks >= LOOKS_MIN);
-        let is_sure = longest.is_some_and(|one| one.share.low > 0.0) || absent >= NOTABLE;
+        let is_sure = held.is_sure(kinds) || absent >= NOTABLE;
         if !(by_sleeps && is_seen || most >= NOTABLE && is_sure) {
             return None;
         }
