@@ -505,12 +505,17 @@ fn peer(pid: Pid, kind: WaitKind, own: &End, first: &[Pid]) -> (Option<Pid>, Str
     let Some(own) = sockets.iter().find(|one| one.inode == inode) else {
         return (None, "a socket".into());
     };
-    let port = own.peer_port().unwrap_or(0);
+    let port = own.ports().map_or(0, |[_, peer]| peer);
     if port == 0 {
         return (None, "a new connection".into());
     }
     let other = sockets.iter().find(|one| one.own == own.peer && one.peer == own.own);
-    let holder = other.and_then(|other| wait::holder_of(&socket(other.inode), first));
+    // Nobody holds the other end of a connection that is not accepted yet, and a short one may be gone.
+    let listens = |one: &&wait::Ends| {
+        own.is_local() && one.is_listening && one.ports().is_some_and(|[own, _]| own == port)
+    };
+    let ends = other.into_iter().chain(sockets.iter().find(listens));
+    let holder = ends.filter_map(|end| wait::holder_of(&socket(end.inode), first)).next();
     let who = name(holder).map_or(String::new(), |name| format!(" ({name})"));
     (holder, format!("port {port}{who}"))
 }
@@ -582,12 +587,14 @@ mod tests {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let _served = listener.accept().unwrap();
+        let waiting = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (end, _other) = UnixStream::pair().unwrap();
         let name = sys::proc::stat(own).unwrap().name;
         let port = listener.local_addr().unwrap().port();
         let all = [
             (reader.as_raw_fd(), format!("a pipe shared with {name}")),
             (client.as_raw_fd(), format!("port {port} ({name})")),
+            (waiting.as_raw_fd(), format!("port {port} ({name})")),
             (listener.as_raw_fd(), "a new connection".to_string()),
             (end.as_raw_fd(), format!("a Unix socket shared with {name}")),
         ];

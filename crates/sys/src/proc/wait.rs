@@ -166,12 +166,21 @@ pub struct Ends {
     pub own: String,
     /// Those of the other end.
     pub peer: String,
+    /// It waits for connections.
+    pub is_listening: bool,
 }
 
 impl Ends {
-    /// Returns the port of the other end.
-    pub fn peer_port(&self) -> Option<u16> {
-        u16::from_str_radix(self.peer.rsplit_once(':')?.1, 16).ok()
+    /// Returns its own port, and that of the other end.
+    pub fn ports(&self) -> Option<[u16; 2]> {
+        let port = |end: &str| u16::from_str_radix(end.rsplit_once(':')?.1, 16).ok();
+        Some([port(&self.own)?, port(&self.peer)?])
+    }
+
+    /// Reports whether both ends have one address, which is then this machine's.
+    pub fn is_local(&self) -> bool {
+        let address = |end: &'_ str| end.rsplit_once(':').map(|(address, _)| address.to_string());
+        address(&self.own) == address(&self.peer)
     }
 }
 
@@ -186,7 +195,8 @@ pub fn parse_tcp(text: &str) -> Vec<Ends> {
     let line = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
         let inode = words.get(9)?.parse().ok()?;
-        Some(Ends { inode, own: words.get(1)?.to_string(), peer: words.get(2)?.to_string() })
+        let (own, peer) = (words.get(1)?.to_string(), words.get(2)?.to_string());
+        Some(Ends { inode, own, peer, is_listening: words.get(3) == Some(&"0A") })
     };
     text.lines().skip(1).filter_map(line).collect()
 }

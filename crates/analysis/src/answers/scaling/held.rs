@@ -100,6 +100,11 @@ impl Held {
         self.waits.iter().filter(|one| kinds.contains(&one.kind)).map(|one| one.share.point).sum()
     }
 
+    /// Returns how many CPUs the programs that worked for it used.
+    pub(super) fn peers_used(&self) -> f64 {
+        self.peers.iter().map(|(_, used)| used).sum()
+    }
+
     /// Reports whether the interval of the sum of some kinds excludes none.
     pub(super) fn is_sure(&self, kinds: &[WaitKind]) -> bool {
         let own = self.of_kind.iter().filter(|(kind, _)| kinds.contains(kind));

@@ -59,12 +59,15 @@ impl Lack {
         let still = |held: &Held| held.still;
         let still_alone = Held::of(search.one.level).as_ref().map_or(0.0, still);
         let still = search.held.as_ref().map_or(0.0, still) - shorter * still_alone;
+        // Servers have the workers that the program lacks.
+        let is_served = search.held.as_ref().is_some_and(|held| held.peers_used() >= MOST);
+        let absent = if is_served { 0.0 } else { beyond(ScaleLoss::Absent).max(0.0) };
         // Many short sleeps lose more time around the sleeps than in them, and none where a worker is missing.
         match by_sleeps {
             true => Lack { blocked: share(own, part_of), absent: 0.0, still, part: 1.0 },
             false => Lack {
                 blocked: blocked.max(0.0),
-                absent: beyond(ScaleLoss::Absent).max(0.0),
+                absent,
                 still,
                 part: (blocked / share(own, part_of).max(f64::EPSILON)).clamp(0.0, 1.0),
             },
@@ -145,7 +148,7 @@ impl Search<'_> {
         let is_of_go = longest.is_some_and(|one| one.what == GOROUTINES);
         let longest = if is_of_go && held.share(&NETWORK) >= NOTABLE {
             // Go's threads wait alike for goroutines and for those that wait for a socket: who worked meanwhile tells.
-            if held.peers.iter().map(|(_, used)| used).sum::<f64>() < MOST {
+            if held.peers_used() < MOST {
                 let hides =
                     "the runtime hides whether workers wait for one another or for a socket";
                 self.evidence.push(hides.into());

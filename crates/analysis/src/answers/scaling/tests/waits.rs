@@ -138,6 +138,22 @@ fn a_join_says_what_ended_late_and_not_why() {
     assert!(found.sentence.contains("table (mutex), in drain"), "{}", found.sentence);
 }
 
+/// A client of one thread lacks no workers where a server has them.
+#[test]
+fn workers_that_a_server_has_are_not_missing() {
+    for (peers, right) in [(0, Bottleneck::Serial), (u64::MAX, Bottleneck::Unknown)] {
+        let mut trials = session(Plant::Serial(0.4), 3, false);
+        for trial in &mut trials {
+            let mut waits = waits(trial, WaitKind::Thread, (true, false));
+            waits.waits.clear();
+            waits.peers = vec![model::Peer { name: "caddy".into(), cpu_ns: peers }];
+            trial.waits = Some(Box::new(waits));
+            (trial.absent_ns, trial.blocked_ns) = (trial.blocked_ns, trial.absent_ns);
+        }
+        assert_eq!(ask(trials).causes[0].cause, right);
+    }
+}
+
 /// Workers that spin at a barrier while there is a CPU for each are seen to wait for it where there are more of them.
 #[test]
 fn what_workers_spin_for_is_seen_where_they_sleep() {
