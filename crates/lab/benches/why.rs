@@ -26,7 +26,7 @@ const PROGRAMS: [(&str, &[&str], &[&str]); 10] = [
     ("sleep", &["PLANTED", "sleep"], &["timer"]),
     ("ping-pong", &["PLANTED", "ping-pong"], &["queue", "message", "kernel"]),
     ("getppid", &["PLANTED", "getppid"], &["kernel"]),
-    ("grep", &["grep", "-r", "no such text here", "/usr/include"], &["cpu", "kernel", "storage"]),
+    ("grep", &["grep", "-rl", "uint8_t", "/usr/include"], &["cpu", "kernel", "storage"]),
     ("json", &["python3", "-c", JSON], &["cpu"]),
     ("sqlite", &["python3", "-c", SQLITE], &["storage"]),
 ];

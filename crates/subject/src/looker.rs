@@ -15,22 +15,25 @@ use sys::proc::{Census, Stat};
 use sys::task::Pid;
 
 /// The part of the time that looks at threads and counters may take, of one CPU.
-const LOOKS_SHARE: f64 = 0.004;
+const LOOKS_SHARE: f64 = 0.003;
 
 /// The same where the time of a known number of workers is to be divided, which is known the better
 /// the more looks there are: a program of 200 ms must be seen some ten times.
-const DIVIDING_SHARE: f64 = 0.01;
+const DIVIDING_SHARE: f64 = 0.006;
 
 /// The part of the time that glances at the counters of memory may take, of one CPU.
-const GLANCES_SHARE: f64 = 0.003;
+const GLANCES_SHARE: f64 = 0.002;
 
 /// The part of the time that walks through page tables may take, of one CPU.
-const WALKS_SHARE: f64 = 0.003;
+const WALKS_SHARE: f64 = 0.002;
 
 /// What a look at one more thread costs, and what one look may cost whatever the share is, in ns: a look at
-/// thousands of threads waits until the program has run for long enough.
+/// thousands of threads waits until the program has run for long enough, and asks no more of them than that allows.
 const THREAD_NS: u64 = 20_000;
 const ONE_LOOK_NS: u64 = 2_000_000;
+
+/// What the thread that looks takes of a CPU each time to wake up and to sleep again, in ns: a glance takes less.
+const WAKE_NS: u64 = 10_000;
 
 /// When the first look is due, whatever it costs: most programs have begun to work by then.
 pub(crate) const FIRST_LOOK_NS: u64 = 1_000_000;
@@ -162,12 +165,13 @@ fn watch(heard: &Receiver<Order>) -> Looked {
             Err(RecvTimeoutError::Timeout) => {}
             Ok(Order::Look(_)) => continue,
             Ok(Order::End(ended)) => {
-                look(&mut looked, &mut asker, &mut census, Some(ended));
+                census.begin();
+                look(&mut looked, &mut asker, &mut census, Some(ended), ONE_LOOK_NS);
                 break;
             }
             Err(RecvTimeoutError::Disconnected) => break,
         }
-        let dear_ns = looks.spend(|| census.threads()) as u64 * THREAD_NS;
+        let dear_ns = looks.spend(|| census.begin()) as u64 * THREAD_NS;
         let passed_ns = sys::clock::now_ns().saturating_sub(began_ns);
         if every.is_none() && dear_ns > ONE_LOOK_NS && !looks.allows(dear_ns, passed_ns) {
             // Until then most of them may have ended.
@@ -175,8 +179,12 @@ fn watch(heard: &Receiver<Order>) -> Looked {
             due_ns = again_ns.min(began_ns + looks.would_be_within_ns(dear_ns));
             continue;
         }
+        let most_ns = match every {
+            Some(_) => u64::MAX,
+            None => looks.left_ns(passed_ns).max(ONE_LOOK_NS),
+        };
         let members = looks.spend(|| {
-            let members = look(&mut looked, &mut asker, &mut census, None);
+            let members = look(&mut looked, &mut asker, &mut census, None, most_ns);
             looked.memory.count(&members);
             members
         });
@@ -205,11 +213,12 @@ pub(crate) fn look(
     asker: &mut Asker,
     census: &mut Census,
     ended: Option<Ended>,
+    most_ns: u64,
 ) -> Vec<Member> {
     let mut living = Vec::new();
     let mut threads = 0;
     looked.slots.begin(ended.map_or_else(sys::clock::now_ns, |ended| ended.at_ns));
-    asker.begin(census.pids());
+    asker.begin(census.pids(), most_ns);
     for found in census.take(|pid, thread| asker.ask(pid, thread)) {
         let pid = found.pid;
         let is_zombie = matches!(found.stat.state, 'Z' | 'X');
@@ -258,7 +267,7 @@ impl Budget {
     pub(crate) fn spend<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let before_ns = sys::clock::thread_cpu_ns();
         let made = work();
-        self.last_ns = sys::clock::thread_cpu_ns() - before_ns;
+        self.last_ns = sys::clock::thread_cpu_ns() - before_ns + WAKE_NS;
         self.spent_ns += self.last_ns;
         made
     }
@@ -271,6 +280,11 @@ impl Budget {
     /// Whether so much more would still be within the share of the time that has passed.
     fn allows(&self, more_ns: u64, passed_ns: u64) -> bool {
         (self.spent_ns + more_ns) as f64 <= self.share * passed_ns as f64
+    }
+
+    /// How much may still be spent when this time has passed.
+    fn left_ns(&self, passed_ns: u64) -> u64 {
+        ((self.share * passed_ns as f64) as u64).saturating_sub(self.spent_ns)
     }
 
     /// How long after the last one another like it is within the share.

@@ -166,7 +166,8 @@ impl Watcher {
     }
 
     fn look(&mut self, ended: Option<Ended>) {
-        look(&mut self.looked, &mut self.asker, &mut self.census, ended);
+        self.census.begin();
+        look(&mut self.looked, &mut self.asker, &mut self.census, ended, u64::MAX);
     }
 
     /// Returns what was seen so far.

@@ -1,9 +1,10 @@
 //! Memory bandwidth is taken by reading a buffer well past the last cache, cache by walking a buffer
 //! of a cache's size, both on a CPU beside the program's.
 //!
-//! For the part of the time in which nothing is to be taken, the co-runner does arithmetic: its CPU
-//! is as busy at every strength as at the level they are compared with, so that a shared core or a
-//! common clock makes no difference between them.
+//! For the part of the time in which nothing is to be taken, the co-runner reads a buffer that stays in
+//! its own first cache: its CPU executes the same instructions at every strength as at the level they are
+//! compared with, so that a shared core or a common clock makes no difference between them. Hypervisors do
+//! not always tell that two CPUs are the hyper-threads of one core, and change which are.
 
 use super::Place;
 use super::corunner::{CoRunner, Load};
@@ -15,8 +16,9 @@ use sys::clock::now_ns;
 const STREAM_CACHES: u64 = 3;
 const STREAM_BYTES: std::ops::RangeInclusive<u64> = (32 << 20)..=(192 << 20);
 
-/// What is read between two looks at the clock, in bytes.
+/// What is read between two looks at the clock, in bytes, and what of it stays in a first cache.
 const CHUNK_BYTES: usize = 256 << 10;
+const NEAR_BYTES: usize = 8 << 10;
 
 /// A line of a cache, in 8-byte words.
 const LINE_WORDS: usize = 8;
@@ -52,10 +54,11 @@ pub(super) fn shared_cache(place: &Place) -> Result<u64> {
     })
 }
 
-/// Reads through a buffer, or does arithmetic for the rest of the time.
+/// Reads through a buffer, or through one in its first cache for the rest of the time.
 struct Part<W> {
     percent: u32,
     work: W,
+    near: Stream,
 }
 
 impl<W: FnMut() -> u64> Load for Part<W> {
@@ -67,12 +70,10 @@ impl<W: FnMut() -> u64> Load for Part<W> {
             0 => took_ns,
             percent => took_ns * u64::from(100 - percent.min(100)) / u64::from(percent),
         };
-        let mut state = began_ns;
         let from_ns = now_ns();
         while now_ns() - from_ns < rest_ns {
-            state = arithmetic(state, 256);
+            self.near.chunk();
         }
-        sys::black_box(state);
         Ok(done)
     }
 }
@@ -81,17 +82,22 @@ impl<W: FnMut() -> u64> Load for Part<W> {
 struct Stream {
     buffer: Vec<u64>,
     at: usize,
+    chunk_bytes: usize,
 }
 
 impl Stream {
-    fn of(bytes: u64) -> Self {
+    fn of(bytes: u64, chunk_bytes: usize) -> Self {
         // Written, so that each page is a page of its own and not the kernel's page of zeros.
         let words = bytes as usize / 8;
-        Stream { buffer: (0..words as u64).collect(), at: 0 }
+        Stream { buffer: (0..words as u64).collect(), at: 0, chunk_bytes }
+    }
+
+    fn near() -> Self {
+        Stream::of(NEAR_BYTES as u64, NEAR_BYTES)
     }
 
     fn chunk(&mut self) -> u64 {
-        let words = CHUNK_BYTES / 8;
+        let words = self.chunk_bytes / 8;
         if self.at + words > self.buffer.len() {
             self.at = 0;
         }
@@ -99,7 +105,7 @@ impl Stream {
         let sum: u64 = chunk.iter().fold(0, |sum, word| sum.wrapping_add(*word));
         sys::black_box(sum);
         self.at += words;
-        CHUNK_BYTES as u64
+        self.chunk_bytes as u64
     }
 }
 
@@ -118,7 +124,7 @@ fn beside<W: FnMut() -> u64 + 'static>(
     let one = |cpu: &u32| {
         CoRunner::start(&[*cpu], move || {
             let how = format!("{does} {} MB, {percent} % of the time", bytes >> 20);
-            Ok((Part { percent, work: work(bytes) }, how))
+            Ok((Part { percent, work: work(bytes), near: Stream::near() }, how))
         })
     };
     place.beside.iter().map(one).collect()
@@ -137,7 +143,7 @@ pub(super) fn streamers(trial: &Trial<'_>, place: &Place, percent: u32) -> Resul
 
 /// Makes what reads a buffer of `bytes` chunk by chunk.
 fn streaming(bytes: u64) -> impl FnMut() -> u64 {
-    let mut stream = Stream::of(bytes);
+    let mut stream = Stream::of(bytes, CHUNK_BYTES);
     move || stream.chunk()
 }
 
@@ -224,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_stream_goes_round_and_counts_its_bytes() {
-        let mut stream = Stream::of(3 * CHUNK_BYTES as u64);
+        let mut stream = Stream::of(3 * CHUNK_BYTES as u64, CHUNK_BYTES);
         let read: u64 = (0..7).map(|_| stream.chunk()).sum();
         assert_eq!((read, stream.at), (7 * CHUNK_BYTES as u64, CHUNK_BYTES / 8));
     }
@@ -232,7 +238,7 @@ mod tests {
     #[test]
     fn at_no_percent_nothing_is_touched() {
         let mut touched = 0;
-        let mut part = Part { percent: 0, work: || 1 };
+        let mut part = Part { percent: 0, work: || 1, near: Stream::near() };
         assert_eq!(part.step(), Ok(0));
         let mut part = Part {
             percent: 100,
@@ -240,6 +246,7 @@ mod tests {
                 touched += 1;
                 7
             },
+            near: Stream::near(),
         };
         assert_eq!(part.step(), Ok(7));
         assert_eq!(touched, 1);

@@ -131,6 +131,8 @@ pub(crate) struct Asker {
     /// The same since the last look.
     spent_ns: u64,
     began_ns: Option<u64>,
+    /// The CPU time of this thread from which on no thread is asked that ran since the last look.
+    until_ns: u64,
 }
 
 impl Asker {
@@ -139,8 +141,9 @@ impl Asker {
         Asker { peers: Peers::new(with), ..Asker::default() }
     }
 
-    /// Notes a look: these are the processes of the program now.
-    pub(crate) fn begin(&mut self, family: Vec<Pid>) {
+    /// Notes a look: these are the processes of the program now, and asking may take this much CPU time, in ns.
+    pub(crate) fn begin(&mut self, family: Vec<Pid>, most_ns: u64) {
+        self.until_ns = sys::clock::thread_cpu_ns().saturating_add(most_ns);
         self.peers.read(&family);
         self.family = family;
     }
@@ -162,6 +165,9 @@ impl Asker {
             && account == thread.account
         {
             return Some(self.asked(id, Since::Lasting));
+        }
+        if sys::clock::thread_cpu_ns() >= self.until_ns {
+            return None;
         }
         let wait = match wait::doing(pid, thread.tid) {
             Doing::Waiting(waiting) => self.found(pid, thread.tid, &waiting),
