@@ -35,6 +35,7 @@ pub struct Census {
     spared: Vec<Pid>,
     /// The number that the kernel gave last when processes were listed last.
     last_given: Option<String>,
+    has_listed: bool,
     listed: Vec<(Pid, Vec<Pid>)>,
     open: HashMap<(Pid, Pid), Files>,
 }
@@ -72,11 +73,17 @@ impl Census {
     pub fn begin(&mut self) -> usize {
         // Read before the listing: what is made meanwhile has another number.
         let given = last_given();
-        if given.is_none() || given != self.last_given {
+        self.has_listed = given.is_none() || given != self.last_given;
+        if self.has_listed {
             self.list();
             self.last_given = given;
         }
         self.listed.iter().map(|(_, tids)| tids.len()).sum()
+    }
+
+    /// Reports whether processes or threads were made since the look before, so that all were listed again.
+    pub fn has_listed(&self) -> bool {
+        self.has_listed
     }
 
     /// Returns the processes that were found.
