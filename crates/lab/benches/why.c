@@ -40,11 +40,11 @@ static void stream(void) {
     sink = sum;
 }
 
-static int sync_writes(const char *path) {
+static int sync_writes(const char *path, int count) {
     char bytes[4096];
     memset(bytes, 7, sizeof bytes);
     int file = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0600);
-    for (int i = 0; i < 150; i++)
+    for (int i = 0; i < count; i++)
         if (file < 0 || write(file, bytes, sizeof bytes) < 0 || fsync(file) < 0) return 1;
     return unlink(path) != 0;
 }
@@ -69,7 +69,7 @@ int main(int argc, char **argv) {
     if (!strcmp(name, "arithmetic")) arithmetic();
     else if (!strcmp(name, "chase")) chase();
     else if (!strcmp(name, "stream")) stream();
-    else if (!strcmp(name, "fsync") && argc > 2) return sync_writes(argv[2]);
+    else if (!strcmp(name, "fsync") && argc > 3) return sync_writes(argv[2], atoi(argv[3]));
     else if (!strcmp(name, "sleep")) usleep(300000);
     else if (!strcmp(name, "ping-pong")) return ping_pong();
     else if (!strcmp(name, "getppid")) for (int i = 0; i < 2000000; i++) syscall(SYS_getppid);

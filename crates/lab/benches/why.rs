@@ -7,14 +7,16 @@
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and may stop")]
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::Path;
 use std::process::Command;
+use std::time::Instant;
 
 const JSON: &str = "import json; t = json.dumps([{'a': i, 'b': [str(i)] * 5} for i in range(60000)]); \
                     [json.loads(t) for _ in range(4)]";
 const SQLITE: &str = "import sqlite3, os; c = sqlite3.connect('FOLDER/db'); \
                       c.execute('create table if not exists t(x)'); \
-                      [(c.execute('insert into t values(?)', (i,)), c.commit()) for i in range(60)]; \
+                      [(c.execute('insert into t values(?)', (i,)), c.commit()) for i in range(SYNCS // 3)]; \
                       c.close(); os.remove('FOLDER/db')";
 
 /// A program with its command, and what may be named of it.
@@ -22,7 +24,7 @@ const PROGRAMS: [(&str, &[&str], &[&str]); 10] = [
     ("arithmetic", &["PLANTED", "arithmetic"], &["cpu"]),
     ("chase", &["PLANTED", "chase"], &["memory", "cache"]),
     ("stream", &["PLANTED", "stream"], &["memory"]),
-    ("fsync", &["PLANTED", "fsync", "FOLDER/file"], &["storage"]),
+    ("fsync", &["PLANTED", "fsync", "FOLDER/file", "SYNCS"], &["storage"]),
     ("sleep", &["PLANTED", "sleep"], &["timer"]),
     ("ping-pong", &["PLANTED", "ping-pong"], &["queue", "message", "kernel"]),
     ("getppid", &["PLANTED", "getppid"], &["kernel"]),
@@ -45,6 +47,7 @@ fn main() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/why.c");
     let compiled = Command::new("cc").arg("-O2").arg(source).arg("-o").arg(&planted).status();
     let is_compiled = compiled.is_ok_and(|status| status.success());
+    let syncs = syncs(&folder.join("file")).to_string();
     let mut grades: BTreeMap<&str, u32> = BTreeMap::new();
     for (name, words, expected) in PROGRAMS.into_iter().filter(|(name, ..)| all || is_chosen(name))
     {
@@ -54,7 +57,7 @@ fn main() {
         }
         let fill = |word: &&str| {
             let word = word.replace("PLANTED", &planted.to_string_lossy());
-            word.replace("FOLDER", &folder.to_string_lossy())
+            word.replace("FOLDER", &folder.to_string_lossy()).replace("SYNCS", &syncs)
         };
         let words: Vec<String> = words.iter().map(fill).collect();
         for seed in 0..sessions {
@@ -65,6 +68,17 @@ fn main() {
     }
     println!("{grades:?}");
     let _ = std::fs::remove_dir_all(&folder);
+}
+
+/// Returns how often a small write is synchronised in half a second: disks differ a hundredfold.
+fn syncs(path: &Path) -> u32 {
+    let mut file = std::fs::File::create(path).unwrap();
+    let began = Instant::now();
+    for _ in 0..50 {
+        file.write_all(&[7; 4096]).unwrap();
+        file.sync_all().unwrap();
+    }
+    (25.0 / began.elapsed().as_secs_f64()).clamp(30.0, 20_000.0) as u32
 }
 
 /// Conducts one session, and returns its grade with what it said.

@@ -40,6 +40,10 @@ pub(super) fn of_call(name: Option<&str>) -> Call {
             }
             "fsync" | "fdatasync" | "sync_file_range" | "syncfs" | "fallocate" | "ftruncate"
             | "getdents64" => Call::File,
+            "unlink" | "unlinkat" | "rename" | "renameat" | "renameat2" | "mkdir" | "mkdirat"
+            | "rmdir" | "link" | "linkat" | "symlink" | "symlinkat" | "truncate" => {
+                Call::Is(Storage, "a change of a folder")
+            }
             "sync" | "msync" | "io_getevents" | "io_uring_enter" => Call::Is(Storage, ""),
             "read" | "readv" | "pread64" | "preadv" | "preadv2" | "write" | "writev"
             | "pwrite64" | "pwritev" | "pwritev2" | "recvfrom" | "recvmsg" | "recvmmsg"

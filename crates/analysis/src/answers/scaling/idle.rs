@@ -114,8 +114,8 @@ impl Search<'_> {
         let lack = Lack::of(self, into, by_sleeps);
         let still = held.still_for.as_ref().filter(|(_, part)| explains(*part, held.still));
         let still = still.filter(|_| explains(lack.still, lack.blocked + lack.absent));
-        // Who is waited for neither ran nor was seen to wait.
-        if still.is_some_and(|(wait, _)| JOINS.contains(&wait.kind)) {
+        // Who is waited for neither ran nor was seen to wait; beside many short sleeps it is about to wake up.
+        if !by_sleeps && still.is_some_and(|(wait, _)| JOINS.contains(&wait.kind)) {
             return None;
         }
         // Where nothing runs for long, what threads wait for comes from outside, or is a time-out.

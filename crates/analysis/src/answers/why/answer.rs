@@ -111,6 +111,8 @@ fn limit(described: &Why) -> Limit<'_> {
         }
     }
     match (squeezed, longest(time)) {
+        // Who takes CPU time also delays those that end its waits.
+        (Some(resource), Some(wait)) if of_cpu(resource) => Limit::Waits(wait),
         (Some(resource), _) => Limit::Squeezed(resource),
         (None, Some(wait)) => Limit::Waits(wait),
         (None, None) if runs => Limit::Runs,

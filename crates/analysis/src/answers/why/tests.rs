@@ -380,6 +380,23 @@ fn waits_that_contradict_what_was_taken_forbid_a_name() {
     assert!(described.warnings.iter().any(|it| it.contains("waits do not agree")));
 }
 
+/// Bursts of CPU time also delay the threads and interrupts that end a wait, so the elasticity to it is too high.
+#[test]
+fn what_it_waits_for_most_of_its_time_is_named_whatever_cpu_time_costs() {
+    let elasticity: fn(Resource) -> f64 = |it| if it == Resource::Cpu { 0.95 } else { 0.0 };
+    let mut records = World { elasticity, cpu_ppm: 400_000, ..QUIET }.records(10, 2);
+    assert_eq!(described(&records).named, Some(Resource::Cpu));
+    let waiting = plain(6, (0.4, 0.1), WaitKind::Storage, "/tmp/x");
+    for record in &mut records {
+        let measured = record.measured.as_mut().unwrap();
+        measured.waits = waiting[0].measured.as_ref().unwrap().waits.clone();
+        measured.counters.wall_ns = 1_000_000_000;
+    }
+    let waits = described(&records);
+    assert_eq!((waits.named, waits.evidence.as_str()), (Some(Resource::Storage), "waits"));
+    assert!(waits.answer.contains("waits for storage for 6"), "{}", waits.answer);
+}
+
 #[test]
 fn only_what_can_limit_it_is_taken() {
     let mut design = design();
