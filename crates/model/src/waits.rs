@@ -78,7 +78,7 @@ pub struct Wait {
     /// Looks that found a thread in the same wait as the look before: it had not run since.
     #[serde(default)]
     pub lasting: u32,
-    /// Looks that found a thread waiting for it that waited at the look before, too, and had run since.
+    /// Looks that found a thread waiting for it that also waited at the look before, and had run since.
     #[serde(default)]
     pub renewed: u32,
 }

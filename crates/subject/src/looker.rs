@@ -144,11 +144,7 @@ fn watch(heard: &Receiver<Order>) -> Looked {
     let mut census = Census::new(None, spared.to_vec());
     let mut looks = Budget::new(if began.workers.is_some() { DIVIDING_SHARE } else { LOOKS_SHARE });
     let (mut walks, mut glances) = (Budget::new(WALKS_SHARE), Budget::new(GLANCES_SHARE));
-    let mut due_ns = match every {
-        Some(Duration::ZERO) => u64::MAX,
-        Some(every) => began_ns + every.as_nanos() as u64,
-        None => began_ns + FIRST_LOOK_NS,
-    };
+    let mut due_ns = next_due_ns(every, began_ns, FIRST_LOOK_NS);
     loop {
         let now_ns = sys::clock::now_ns();
         let glance_ns = match every {
@@ -179,10 +175,7 @@ fn watch(heard: &Receiver<Order>) -> Looked {
             due_ns = again_ns.min(began_ns + looks.would_be_within_ns(dear_ns));
             continue;
         }
-        let most_ns = match every {
-            Some(_) => u64::MAX,
-            None => looks.left_ns(passed_ns).max(ONE_LOOK_NS),
-        };
+        let most_ns = every.map_or(looks.left_ns(passed_ns).max(ONE_LOOK_NS), |_| u64::MAX);
         let members = looks.spend(|| {
             let members = look(&mut looked, &mut asker, &mut census, None, most_ns);
             looked.memory.count(&members);
@@ -197,17 +190,22 @@ fn watch(heard: &Receiver<Order>) -> Looked {
         if looked.looks == 1 || every.is_some() || walks.allows(walk_ns, passed_ns) {
             walks.spend(|| looked.memory.walk(&members, || living(spared)));
         }
-        let now_ns = sys::clock::now_ns();
-        due_ns = match every {
-            Some(every) => now_ns + every.as_nanos() as u64,
-            // By what the last one took: the first is dear, and must not keep the next ones away.
-            None => now_ns + looks.pause_ns().max(SHORTEST_NS),
-        };
+        // By what the last one took: the first is dear, and must not keep the next ones away.
+        due_ns = next_due_ns(every, sys::clock::now_ns(), looks.pause_ns());
     }
     looked.cpu_ns = sys::clock::thread_cpu_ns() - cpu_before_ns;
     // Symbols are read when the program has ended: a large library takes longer than a look may.
     looked.waits = looked.slots.waits(&asker);
     looked
+}
+
+/// Returns when the next look is due: after the user's interval, or else after a pause.
+fn next_due_ns(every: Option<Duration>, from_ns: u64, pause_ns: u64) -> u64 {
+    match every {
+        Some(Duration::ZERO) => u64::MAX,
+        Some(every) => from_ns + every.as_nanos() as u64,
+        None => from_ns + pause_ns.max(SHORTEST_NS),
+    }
 }
 
 /// Looks once at processes and threads, and returns the processes that live.

@@ -329,12 +329,12 @@ impl Asker {
     ) -> (WaitKind, String) {
         let [first, second, ..] = waiting.arguments;
         let channel = || wait::wait_channel(pid, tid).unwrap_or_default();
-        let on_storage = |channel: &str| STORAGE_CHANNELS.iter().any(|word| channel.contains(word));
+        let on_storage = primitives::is_on_storage;
         match primitives::of_call(call) {
             primitives::Call::Is(kind, what) => (kind, what.into()),
             primitives::Call::File => (WaitKind::Storage, self.descriptor(pid, first).1),
             primitives::Call::Descriptor => match self.descriptor(pid, first) {
-                (WaitKind::Storage, path) if is_inode_lock(&channel()) => {
+                (WaitKind::Storage, path) if primitives::is_inode_lock(&channel()) => {
                     (WaitKind::Lock, format!("the kernel's lock of {path}"))
                 }
                 other => other,
@@ -360,7 +360,7 @@ impl Asker {
                 let channel = channel();
                 match on_storage(&channel) {
                     true => (WaitKind::Storage, "a page of a file".into()),
-                    false => (WaitKind::Memory, memory_words(call, &channel)),
+                    false => (WaitKind::Memory, primitives::memory_words(call, &channel)),
                 }
             }
             primitives::Call::Other => {
@@ -443,16 +443,6 @@ const WAIT_BITSET: u64 = 9;
 const LOCK_PI2: u64 = 13;
 const PRIVATE: u64 = 128;
 
-/// Parts of the names of the kernel's functions in which a thread waits for a device.
-const STORAGE_CHANNELS: [&str; 8] =
-    ["folio_wait", "io_schedule", "bio_wait", "blk_", "jbd2", "log_wait", "wait_on_buffer", "nfs_"];
-
-/// Reports whether a thread waits for the lock of a file's inode, which its writers take one after the other: the
-/// kernel names the function that called the lock's.
-fn is_inode_lock(channel: &str) -> bool {
-    ["_write_iter", "inode_lock", "ilock"].iter().any(|end| channel.ends_with(end))
-}
-
 /// Reports whether a thread waits for the end of another: glibc and musl wait for the word in which the
 /// kernel clears the thread's number, which is shared with the kernel.
 fn is_join(pid: Pid, waiting: &Waiting) -> bool {
@@ -479,14 +469,6 @@ fn lock_holder(kind: WaitKind, pid: Pid, waiting: &Waiting) -> Option<String> {
     }
     let file = std::fs::metadata(format!("/proc/{pid}/fd/{}", waiting.arguments[0])).ok()?;
     Some(sys::proc::stat(wait::locker(file.ino())?)?.name)
-}
-
-fn memory_words(call: Option<&str>, channel: &str) -> String {
-    match (call, channel.contains("rwsem") || channel.contains("vma")) {
-        (None, true) => "the lock of the address space (page fault)".into(),
-        (None, false) => "a page fault".into(),
-        (Some(call), _) => format!("the lock of the address space ({call})"),
-    }
 }
 
 /// Returns the process at the other end of a socket or pipe, one of `first` first, and what it is called.
@@ -576,14 +558,6 @@ mod tests {
             false => (WaitKind::Socket, None),
         };
         peer(own, kind, &End { link, writes }, family)
-    }
-
-    #[test]
-    fn the_lock_of_a_file_is_no_storage() {
-        let lock = ["ext4_buffered_write_iter", "shmem_file_write_iter", "btrfs_inode_lock"];
-        assert!(lock.iter().all(|channel| is_inode_lock(channel)));
-        let storage = ["folio_wait_bit_common", "jbd2_log_wait_commit", "do_writepages", ""];
-        assert!(!storage.iter().any(|channel| is_inode_lock(channel)));
     }
 
     #[test]

@@ -148,3 +148,40 @@ pub(super) fn is_runtime(file: &str) -> bool {
     ];
     known.iter().any(|name| base.starts_with(name))
 }
+
+/// Parts of the names of the kernel's functions in which a thread waits for a device.
+const STORAGE_CHANNELS: [&str; 8] =
+    ["folio_wait", "io_schedule", "bio_wait", "blk_", "jbd2", "log_wait", "wait_on_buffer", "nfs_"];
+
+/// Reports whether a thread waits for a device.
+pub(super) fn is_on_storage(channel: &str) -> bool {
+    STORAGE_CHANNELS.iter().any(|word| channel.contains(word))
+}
+
+/// Reports whether a thread waits for the lock of a file's inode, which its writers take one after the other: the
+/// kernel names the function that called the lock's.
+pub(super) fn is_inode_lock(channel: &str) -> bool {
+    ["_write_iter", "inode_lock", "ilock"].iter().any(|end| channel.ends_with(end))
+}
+
+/// Returns what a thread waits for in a page fault, or in a call that changes its address space.
+pub(super) fn memory_words(call: Option<&str>, channel: &str) -> String {
+    match (call, channel.contains("rwsem") || channel.contains("vma")) {
+        (None, true) => "the lock of the address space (page fault)".into(),
+        (None, false) => "a page fault".into(),
+        (Some(call), _) => format!("the lock of the address space ({call})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lock_of_a_file_is_no_storage() {
+        let lock = ["ext4_buffered_write_iter", "shmem_file_write_iter", "btrfs_inode_lock"];
+        assert!(lock.iter().all(|channel| is_inode_lock(channel)));
+        let storage = ["folio_wait_bit_common", "jbd2_log_wait_commit", "do_writepages", ""];
+        assert!(!storage.iter().any(|channel| is_inode_lock(channel)));
+    }
+}

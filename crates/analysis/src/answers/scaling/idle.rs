@@ -28,7 +28,7 @@ const TOGETHER: [WaitKind; 3] = [WaitKind::Barrier, WaitKind::Thread, WaitKind::
 /// What a runtime's threads wait for together, whichever of its tasks do.
 const NETWORK: [WaitKind; 3] = [WaitKind::Socket, WaitKind::Pipe, WaitKind::Event];
 
-/// So many looks that find a thread in the same wait, for each that finds it in a new one, show a wait for the end of
+/// This number of looks that find a thread in the same wait, for each that finds it in a new one, shows a wait for the end of
 /// the work.
 const TO_THE_END: u32 = 5;
 
@@ -73,6 +73,12 @@ impl Lack {
             },
         }
     }
+
+    /// Reports whether nothing of the program ran in most of what was lost, and one wait explains that.
+    fn is_still(&self, held: &Held) -> bool {
+        let known = held.still_for.as_ref().is_some_and(|(_, part)| explains(*part, held.still));
+        known && explains(self.still, self.blocked + self.absent)
+    }
 }
 
 impl Search<'_> {
@@ -99,36 +105,23 @@ impl Search<'_> {
     /// for decides; else the kind of wait that took most of their time, and who ran.
     pub(super) fn by_waits(&mut self, into: ScaleLoss, by_sleeps: bool) -> Option<Found> {
         let held = self.held.as_ref()?;
-        let wait = |one: &ScaleWait| held::words(one.kind, &one.what, &one.place);
-        let named = held.waits.iter().filter(|one| one.share.point >= NOTED).take(WAITS_MAX);
-        self.evidence.extend(named.map(|one| {
-            let holder = Some(&one.holder).filter(|holder| !holder.is_empty());
-            let holder = holder.map_or(String::new(), |holder| format!(" (held by {holder})"));
-            format!(
-                "{} of the workers' time: waiting for {}{holder}",
-                percent_of(&one.share),
-                wait(one)
-            )
-        }));
-        self.evidence.extend((!held.unasked.is_empty()).then(|| held.unasked.clone()));
+        self.evidence.extend(listed(held));
         let lack = Lack::of(self, into, by_sleeps);
-        let still = held.still_for.as_ref().filter(|(_, part)| explains(*part, held.still));
-        let still = still.filter(|_| explains(lack.still, lack.blocked + lack.absent));
-        // Who is waited for neither ran nor was seen to wait; beside many short sleeps it is about to wake up.
-        if !by_sleeps && still.is_some_and(|(wait, _)| JOINS.contains(&wait.kind)) {
-            return None;
-        }
-        // Where nothing runs for long, what threads wait for comes from outside, or is a time-out.
-        let is_hidden = |kind| !by_sleeps && ANOTHER.contains(&kind);
-        let is_outside = |kind| OUTSIDE.contains(&kind) || is_hidden(kind);
-        if let Some(still) = still.filter(|(wait, _)| is_outside(wait.kind)) {
-            self.evidence.push(format!(
-                "for {} of the elapsed time, no thread of the program ran or was ready to",
-                percent(held.still)
-            ));
-            let name = held::words(still.0.kind, &still.0.what, &still.0.place);
-            let row = if is_hidden(still.0.kind) { &ROWS.still_hidden } else { &ROWS.still };
-            return Some(Found::named(row, name));
+        if let Some((wait, _)) = held.still_for.as_ref().filter(|_| lack.is_still(held)) {
+            // Who is waited for neither ran nor was seen to wait; beside many short sleeps it is about to wake up.
+            if !by_sleeps && JOINS.contains(&wait.kind) {
+                return None;
+            }
+            // Where nothing runs for long, what threads wait for comes from outside, or is a time-out.
+            let is_hidden = !by_sleeps && ANOTHER.contains(&wait.kind);
+            if is_hidden || OUTSIDE.contains(&wait.kind) {
+                self.evidence.push(format!(
+                    "for {} of the elapsed time, no thread of the program ran or was ready to",
+                    percent(held.still)
+                ));
+                let row = if is_hidden { &ROWS.still_hidden } else { &ROWS.still };
+                return Some(Found::named(row, held::words(wait.kind, &wait.what, &wait.place)));
+            }
         }
         let of = |kinds: &[WaitKind]| lack.part * held.share(kinds);
         let joined = of(&JOINS) + lack.absent;
@@ -163,25 +156,38 @@ impl Search<'_> {
         if !(by_sleeps && is_seen || most >= NOTABLE && is_sure) {
             return None;
         }
-        let name = longest.map(wait).unwrap_or_default();
-        if kinds == ANOTHER {
-            let runner = held.runner.as_ref().filter(|one| one.share >= MOST);
-            self.evidence.extend(runner.map(|one| {
-                format!(
-                    "{} ran for {} of the time in which workers were idle",
-                    one.words(),
-                    percent(one.share)
-                )
-            }));
-        }
-        if kinds == TOGETHER {
-            self.evidence.extend(held.balance.map(|balance| {
-                let share = percent(balance.share);
-                format!("load balance: the mean worker has {share} of the busiest one's CPU time")
-            }));
-        }
+        self.evidence.extend(company(held, kinds));
+        let name = longest.map(words).unwrap_or_default();
         Some(of_kind(held, longest.map_or(kinds[0], |one| one.kind), name))
     }
+}
+
+fn words(wait: &ScaleWait) -> String {
+    held::words(wait.kind, &wait.what, &wait.place)
+}
+
+/// Returns the longest waits as evidence.
+fn listed(held: &Held) -> Vec<String> {
+    let named = held.waits.iter().filter(|one| one.share.point >= NOTED).take(WAITS_MAX);
+    let line = |one: &ScaleWait| {
+        let holder = Some(&one.holder).filter(|holder| !holder.is_empty());
+        let holder = holder.map_or(String::new(), |holder| format!(" (held by {holder})"));
+        let share = percent_of(&one.share);
+        format!("{share} of the workers' time: waiting for {}{holder}", words(one))
+    };
+    let unasked = Some(held.unasked.clone()).filter(|text| !text.is_empty());
+    named.map(line).chain(unasked).collect()
+}
+
+/// Returns who ran while workers waited for these kinds of things, as evidence.
+fn company(held: &Held, kinds: &[WaitKind]) -> Option<String> {
+    if kinds == ANOTHER {
+        let runner = held.runner.as_ref().filter(|one| one.share >= MOST)?;
+        let (who, share) = (runner.words(), percent(runner.share));
+        return Some(format!("{who} ran for {share} of the time in which workers were idle"));
+    }
+    let share = percent(held.balance.filter(|_| kinds == TOGETHER)?.share);
+    Some(format!("load balance: the mean worker has {share} of the busiest one's CPU time"))
 }
 
 /// Reports whether one thread ran alone while others were idle that is the first one, or does not run with the others.
