@@ -106,8 +106,13 @@ pub(crate) fn browser() -> Browser {
 }
 
 impl Process {
-    /// Asks, and waits for the answer.
+    /// Asks, and waits for the answer, which must be no error.
     fn call(&self, session: Option<&str>, method: &str, params: &Value) -> Value {
+        self.ask(session, method, params).unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    /// Asks, and waits for the answer or the error.
+    fn ask(&self, session: Option<&str>, method: &str, params: &Value) -> Result<Value, Value> {
         let id = self.number.get() + 1;
         self.number.set(id);
         let mut message = json!({"id": id, "method": method, "params": params});
@@ -120,8 +125,8 @@ impl Process {
         loop {
             let mut answer = self.hear(method);
             if answer["id"] == id {
-                assert!(answer["error"].is_null(), "{method}: {}", answer["error"]);
-                return answer["result"].take();
+                let error = answer["error"].take();
+                return if error.is_null() { Ok(answer["result"].take()) } else { Err(error) };
             }
             self.events.borrow_mut().push(answer);
         }
@@ -188,10 +193,13 @@ impl Tab {
         self.call("Runtime.evaluate", &params)["result"]["value"].take()
     }
 
-    /// Waits until a selector finds something.
+    /// Waits until a selector finds something. A page that is left meanwhile answers with an error.
     pub(crate) fn wait_for(&self, selector: &str) {
         let end = Instant::now() + PATIENCE;
-        while self.evaluate(&format!("!!document.querySelector({})", json!(selector))) != true {
+        let expression = format!("!!document.querySelector({})", json!(selector));
+        let params = json!({"expression": expression, "returnByValue": true});
+        let found = || self.process.ask(Some(&self.session), "Runtime.evaluate", &params);
+        while !found().is_ok_and(|answer| answer["result"]["value"] == true) {
             assert!(Instant::now() < end, "there is no {selector}");
             std::thread::sleep(Duration::from_millis(20));
         }
