@@ -84,7 +84,7 @@ func carts() {
 	})
 }
 
-// A rate limit: a request per 4 ms, whoever makes it. The slot is reserved under a mutex, the time.Sleep is outside of it.
+// A rate limit: a request per 4 ms, each worker asks for the next. The slot is reserved under a mutex, the time.Sleep is outside of it.
 func geocoder() {
 	var reserving sync.Mutex
 	next := time.Now()

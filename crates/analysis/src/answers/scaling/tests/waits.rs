@@ -138,6 +138,19 @@ fn a_join_says_what_ended_late_and_not_why() {
     assert!(found.sentence.contains("table (mutex), in drain"), "{}", found.sentence);
 }
 
+/// Each trial shows another of two waits of one kind: neither is sure, both together are.
+#[test]
+fn waits_of_one_kind_are_sure_together() {
+    let mut trials = session(Plant::Serial(0.4), 3, false);
+    for (place, trial) in trials.iter_mut().enumerate() {
+        let mut waits = waits(trial, WaitKind::Message, (false, true));
+        (waits.waits[0].what, waits.waits[0].renewed) = (format!("pipe {}", place / 7 % 3), 11);
+        trial.waits = Some(Box::new(waits));
+    }
+    let found = &ask(trials).causes[0];
+    assert_eq!(found.cause, Bottleneck::Handover, "{found:?}");
+}
+
 /// A client of one thread lacks no workers where a server has them.
 #[test]
 fn workers_that_a_server_has_are_not_missing() {
