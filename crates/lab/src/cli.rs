@@ -98,7 +98,7 @@ pub(crate) enum Command {
     Selftest(SelftestArgs),
     /// Find the resource that limits a command
     ///
-    /// Co-runners take one resource at a time away from the command: CPU time, memory bandwidth,
+    /// Co-runners take one resource at a time away from the command: CPU time, memory access,
     /// shared cache, storage, prompt wake-ups or punctual timers. They take it at two strengths, and
     /// scruple measures how much. It reports how much the command's time depends on each resource,
     /// with an interval, and which one limits it. It needs no hardware counters and does not change

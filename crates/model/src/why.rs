@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 pub enum Resource {
     /// Time on the CPUs that it may use.
     Cpu,
-    /// Bandwidth between the last cache and memory.
+    /// Access to what is not in the caches of its CPU's own: bandwidth and latency of memory and of a cache that
+    /// CPUs share.
     Memory,
     /// Room in a cache that CPUs share.
     Cache,
@@ -28,8 +29,7 @@ pub enum Squeeze {
     /// Nothing is taken; the co-runners are there and idle.
     #[default]
     Nothing,
-    /// A CPU beside the program's is busy and touches no memory: what memory and cache are compared
-    /// with.
+    /// A CPU beside the program's is busy in its own first cache: what memory and cache are compared with.
     Beside,
     /// So much of a resource is asked to be taken, in percent (1 to 100). How much is taken is
     /// measured.
@@ -46,7 +46,7 @@ pub const BESIDE: &str = "beside";
 /// The resources in the order of [`Resource`]: the word on command lines, and the words in sentences.
 const RESOURCES: [(&str, &str); 6] = [
     ("cpu", "CPU time"),
-    ("memory", "memory bandwidth"),
+    ("memory", "memory access"),
     ("cache", "shared cache"),
     ("storage", "storage"),
     ("queue", "prompt wake-ups"),
@@ -64,9 +64,11 @@ impl Resource {
         Resource::Timer,
     ];
 
-    /// Whether whatever takes it takes CPU time as well, which is measured beside it.
+    /// Whether those who take it also slow a program that needs nothing but its CPU, which is measured beside it:
+    /// by CPU time and interrupts, or in the caches of the CPU's own, where a hypervisor hides that two CPUs share a
+    /// core.
     pub fn takes_cpu_time(self) -> bool {
-        matches!(self, Resource::Queue | Resource::Storage)
+        !matches!(self, Resource::Cpu | Resource::Timer)
     }
 
     /// Its word on command lines and in levels.

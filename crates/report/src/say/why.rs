@@ -113,7 +113,7 @@ fn strengths(why: &Why) -> Block<'static> {
 /// Returns what must be known of all strengths of a squeeze together, if anything.
 fn remark(one: &SqueezeResult) -> Option<Text> {
     let bent = "the effect is not linear in the strength of the squeeze";
-    let without = "the elasticity leaves out the CPU time that the co-runners took";
+    let without = "the elasticity leaves out what the co-runners took from the CPU itself";
     let unknown = one.elasticity.filter(|e| !is_elasticity_known(e)).map(|e| {
         format!(
             "not known: the interval [{:.1}, {:.1}] of its elasticity excludes nothing",

@@ -20,6 +20,9 @@ const STREAM_BYTES: std::ops::RangeInclusive<u64> = (32 << 20)..=(192 << 20);
 const CHUNK_BYTES: usize = 256 << 10;
 const NEAR_BYTES: usize = 8 << 10;
 
+/// What fits in the caches of a CPU's own, past the first of them, in bytes.
+const OWN_BYTES: u64 = 128 << 10;
+
 /// A line of a cache, in 8-byte words.
 const LINE_WORDS: usize = 8;
 
@@ -197,6 +200,11 @@ pub(super) fn walkers(
     beside(place, (percent, each), "walks through", walking)
 }
 
+/// Starts co-runners that stay in their own first cache: what memory and cache are compared with.
+pub(super) fn near(place: &Place) -> Result<Vec<CoRunner>> {
+    beside(place, (0, NEAR_BYTES as u64), "reads", streaming)
+}
+
 /// Makes what walks through `bytes`.
 fn walking(bytes: u64) -> impl FnMut() -> u64 {
     let mut walk = Walk::of(bytes);
@@ -207,6 +215,11 @@ fn walking(bytes: u64) -> impl FnMut() -> u64 {
 pub(super) fn walk(bytes: u64) -> Result<impl FnMut() -> Result<u64>, Stop> {
     let mut steps = walking(bytes);
     Ok(move || Ok(steps()))
+}
+
+/// Makes the reference that stays in the caches of its CPU's own: it loses where the CPU beside shares those.
+pub(super) fn own_walk() -> Result<impl FnMut() -> Result<u64>, Stop> {
+    walk(OWN_BYTES)
 }
 
 #[cfg(test)]

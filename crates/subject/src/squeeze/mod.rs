@@ -28,7 +28,7 @@ pub(crate) struct Squeezed {
     co_runners: Vec<CoRunner>,
     /// What the reference program lost.
     taken: Option<f64>,
-    /// What a reference lost that is limited by CPU time, where the co-runners also take some of it.
+    /// What a reference lost that needs nothing but its CPU, where the co-runners also take some of that.
     cpu_lost: Option<f64>,
     timer_slack_ns: Option<u64>,
     /// How many CPUs the program may use.
@@ -110,21 +110,22 @@ impl Squeezed {
             }
             Resource::Memory => {
                 self.co_runners = memory::streamers(trial, place, percent)?;
-                reference::lost(&self.co_runners, place, memory::stream)?
+                self.lost(place, memory::near(place)?, memory::stream, memory::own_walk)?
             }
             Resource::Cache => {
                 let bytes = memory::shared_cache(place)?;
                 self.co_runners = memory::walkers(trial, place, percent, bytes)?;
-                reference::lost(&self.co_runners, place, || memory::walk(bytes / 2))?
+                let walk = || memory::walk(bytes / 2);
+                self.lost(place, memory::near(place)?, walk, memory::own_walk)?
             }
             Resource::Storage => {
                 self.co_runners = storage::writers(trial, place, percent)?;
-                reference::lost(&self.co_runners, place, storage::requests)?
+                self.lost(place, Vec::new(), storage::requests, cpu::compute)?
             }
             Resource::Queue => {
                 self.co_runners = queue::wakers(place, percent)?;
                 self.on_program = true;
-                reference::lost(&self.co_runners, place, queue::hand_over)?
+                self.lost(place, Vec::new(), queue::hand_over, cpu::compute)?
             }
             Resource::Timer => {
                 let slack_ns = timer::slack_ns(percent);
@@ -134,10 +135,25 @@ impl Squeezed {
             }
         };
         self.taken = Some(taken);
-        if resource.takes_cpu_time() {
-            self.cpu_lost = Some(reference::lost(&self.co_runners, place, cpu::compute)?);
-        }
         Ok(())
+    }
+
+    /// Returns what `reference` loses to the co-runners compared with those of `instead`, and notes what one
+    /// loses that needs nothing but its CPU.
+    fn lost<W, C>(
+        &mut self,
+        place: &Place,
+        instead: Vec<CoRunner>,
+        reference: impl FnOnce() -> Result<W> + Send,
+        computing: impl FnOnce() -> Result<C> + Send,
+    ) -> Result<f64>
+    where
+        W: FnMut() -> Result<u64>,
+        C: FnMut() -> Result<u64>,
+    {
+        let both = (&self.co_runners[..], &instead[..]);
+        self.cpu_lost = Some(reference::lost(both, place, computing)?);
+        reference::lost(both, place, reference)
     }
 
     /// How late the program's sleeps may end; `None` where that is left as it is.

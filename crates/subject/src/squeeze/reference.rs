@@ -15,13 +15,13 @@ const TURN_NS: u64 = 15_000_000;
 /// What is left out at the beginning of a turn, until what was there before has ended.
 const SETTLE: Duration = Duration::from_millis(1);
 
-/// The part of its rate that a reference loses to the co-runners. It is made, and works, on the
-/// program's CPU.
+/// Returns the part of its rate that a reference loses to the co-runners, compared with its rate while those of
+/// `instead` run. It is made, and works, on the program's CPU.
 ///
 /// # Errors
 /// What the reference says.
 pub(super) fn lost<W>(
-    co_runners: &[CoRunner],
+    (co_runners, instead): (&[CoRunner], &[CoRunner]),
     place: &Place,
     make: impl FnOnce() -> Result<W> + Send,
 ) -> Result<f64>
@@ -29,8 +29,9 @@ where
     W: FnMut() -> Result<u64>,
 {
     between(place, make, |squeezed| {
-        let tell = if squeezed { CoRunner::go } else { CoRunner::idle };
-        co_runners.iter().for_each(tell);
+        let (go, idle) = if squeezed { (co_runners, instead) } else { (instead, co_runners) };
+        idle.iter().for_each(CoRunner::idle);
+        go.iter().for_each(CoRunner::go);
         Ok(())
     })
 }

@@ -1,6 +1,7 @@
 //! The symbols of a program's files.
 
 use object::{Object, ObjectSegment, ObjectSymbol, SymbolKind};
+use std::io::Read;
 use std::path::Path;
 
 /// The largest file whose symbols are read, in bytes.
@@ -33,13 +34,24 @@ struct Segment {
     bytes: Vec<u8>,
 }
 
+/// Returns the bytes of a program's file. Memory that processes share is mapped from /dev/zero, which never ends, and
+/// data can be much longer than programs are.
+fn program(path: &Path) -> Option<Vec<u8>> {
+    let about = std::fs::metadata(path).ok()?;
+    if !about.is_file() || about.len() > FILE_BYTES_MAX {
+        return None;
+    }
+    let mut file = std::fs::File::open(path).ok()?;
+    let mut bytes = vec![0; object::elf::ELFMAG.len()];
+    file.read_exact(&mut bytes).ok().filter(|()| bytes == object::elf::ELFMAG)?;
+    file.take(FILE_BYTES_MAX).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
 impl Symbols {
     /// Reads the symbols of a file; `None` where it cannot be read or is no program.
     pub(super) fn read(path: &Path) -> Option<Self> {
-        if std::fs::metadata(path).ok()?.len() > FILE_BYTES_MAX {
-            return None;
-        }
-        let bytes = std::fs::read(path).ok()?;
+        let bytes = program(path)?;
         let file = object::File::parse(&*bytes).ok()?;
         let mut symbols = Symbols::default();
         for symbol in file.symbols().chain(file.dynamic_symbols()) {
@@ -174,6 +186,8 @@ mod tests {
         assert!(symbols.variable(variable).unwrap().contains("MARK"));
         let function = address(demangled as *const () as u64).unwrap();
         assert!(symbols.function(function).unwrap().contains("demangled"));
-        assert_eq!(Symbols::read(std::path::Path::new("/etc/passwd")).map(|_| ()), None);
+        for no_program in ["/etc/passwd", "/dev/zero"] {
+            assert_eq!(Symbols::read(std::path::Path::new(no_program)).map(|_| ()), None);
+        }
     }
 }

@@ -80,6 +80,7 @@ pub(super) struct Rows {
     pub(super) sharing_or_hardware: Row,
     pub(super) spinning_or_hardware: Row,
     unknown: Row,
+    single: Row,
     nothing: Row,
     cpus: Row,
     turns: Row,
@@ -457,7 +458,8 @@ fn beyond(case: &Case<'_>, one: At<'_>, found: Option<&ScaleCause>) -> Option<Sc
     let used = used(case, one, most).filter(|used| *used < BUSY);
     let of = |into| most.described.account.as_ref().map_or(0.0, |account| share(account, into));
     let asleep = of(ScaleLoss::Blocked) + of(ScaleLoss::Absent) + of(ScaleLoss::OffCpu);
-    if let Some(used) = used.filter(|_| asleep > of(ScaleLoss::Waiting)) {
+    // Ready workers beside idle CPUs were not given them yet: nobody lacks a CPU, unless taking turns costs something.
+    if let Some(used) = used.filter(|_| !falls || asleep > of(ScaleLoss::Waiting)) {
         let at = (most.described.n, lost(most.described));
         return Some(idle_cpus(case, one, most, used, evidence).unwrap_or_else(|evidence| {
             ROWS.idle_cpus.cause("", at, Founding::Suspected, evidence)
@@ -510,6 +512,9 @@ pub(super) fn last(case: &Case<'_>) -> (f64, Option<Estimate>) {
 
 fn nothing(case: &Case<'_>) -> ScaleCause {
     let last = last(case);
+    if case.levels.len() < 2 {
+        return ROWS.single.cause(&figure(last.0), last, Founding::Suspected, Vec::new());
+    }
     ROWS.nothing.cause(&figure(last.0), last, Founding::Consistent, Vec::new())
 }
 

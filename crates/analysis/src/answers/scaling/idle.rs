@@ -127,7 +127,12 @@ impl Search<'_> {
         let joined = of(&JOINS) + lack.absent;
         // Who waits for the end of others that had as much work waits for something else that they do.
         let unequal = held.balance.map_or(joined, |balance| joined.min(balance.lost));
-        let joined = if is_alone(held) { joined } else { unequal };
+        let joined = match is_alone(held) {
+            // Many short sleeps are hardly waits for the end of others.
+            _ if by_sleeps => 0.0,
+            true => joined,
+            false => unequal,
+        };
         let kinds: [(&[WaitKind], f64); 5] = [
             (&[WaitKind::Lock], of(&[WaitKind::Lock])),
             (&ANOTHER, of(&ANOTHER)),
@@ -151,7 +156,7 @@ impl Search<'_> {
         } else {
             longest
         };
-        let is_seen = longest.is_some_and(|one| one.looks >= LOOKS_MIN);
+        let is_seen = most > 0.0 && longest.is_some_and(|one| one.looks >= LOOKS_MIN);
         let is_sure = held.is_sure(kinds) || absent >= NOTABLE;
         if !(by_sleeps && is_seen || most >= NOTABLE && is_sure) {
             return None;

@@ -111,7 +111,7 @@ fn limit(described: &Why) -> Limit<'_> {
         }
     }
     match (squeezed, longest(time)) {
-        // Who takes CPU time also delays those that end its waits.
+        // Who takes CPU time also stops a program that is to wait meanwhile, and those who end its waits.
         (Some(resource), Some(wait)) if of_cpu(resource) => Limit::Waits(wait),
         (Some(resource), _) => Limit::Squeezed(resource),
         (None, Some(wait)) => Limit::Waits(wait),
@@ -129,7 +129,7 @@ fn of_wait(kind: WaitKind) -> Option<Resource> {
     }
 }
 
-/// Warns of resources without which the program is slower though too little of its time can depend on them.
+/// Warns of resources without which the program is slower than the time that can depend on them explains.
 fn impossible(described: &Why) -> Vec<String> {
     let is_odd = |one: &&SqueezeResult| {
         one.stands
@@ -137,18 +137,22 @@ fn impossible(described: &Why) -> Vec<String> {
             && !is_possible(described, one)
     };
     let odd = described.squeezes.iter().filter(is_odd).map(|one| {
+        let depends = number::share(most(&described.time, one.resource).max(0.0));
         format!(
-            "it was slower where {} was taken, but with nothing taken at most {} of its time can depend \
-             on it: it is not named",
+            "it was slower where {} was taken than the {depends} of its time explain that can depend on it: it is \
+             not named (a co-runner also stops a program that is to wait meanwhile, and those who end its waits)",
             one.resource.words(),
-            number::share(most(&described.time, one.resource).max(0.0))
         )
     });
     odd.collect()
 }
 
+/// Reports whether so much of its time can depend on a resource: an elasticity is hardly larger than that share.
 fn is_possible(described: &Why, one: &SqueezeResult) -> bool {
-    most(&described.time, one.resource) >= LIVES_ON
+    let most = most(&described.time, one.resource);
+    let explains =
+        most >= 1.0 - LIVES_ON || one.elasticity.is_none_or(|e| e.low <= most + LIVES_ON);
+    most >= LIVES_ON && explains
 }
 
 /// Returns what a program that is limited by CPU time may wait for on the CPU, since nothing excludes it.

@@ -63,11 +63,13 @@ struct World {
     block: f64,
     /// Scatter of what is measured as taken.
     taken: f64,
+    /// What the co-runners of memory and caches take from the CPU's own caches.
+    own: f64,
     cpu_ppm: i64,
 }
 
 const QUIET: World =
-    World { elasticity: |_| 0.0, trial: 0.02, block: 0.1, taken: 0.02, cpu_ppm: 950_000 };
+    World { elasticity: |_| 0.0, trial: 0.02, block: 0.1, taken: 0.02, own: 0.0, cpu_ppm: 950_000 };
 
 fn normal(rng: &mut ChaCha8Rng) -> f64 {
     let [u, v]: [f64; 2] = [rng.random::<f64>().max(1e-12), rng.random()];
@@ -89,7 +91,7 @@ impl World {
                     let strength = -(1.0 - part).ln();
                     log += (self.elasticity)(resource) * strength;
                     if resource.takes_cpu_time() {
-                        of_cpu = 0.1;
+                        of_cpu = if resource.compared_with() == NOTHING { 0.1 } else { self.own };
                         log += (self.elasticity)(Resource::Cpu) * -(1.0 - of_cpu).ln();
                     }
                     taken = Some(1.0 - (-(strength + self.taken * normal(&mut rng))).exp());
@@ -140,9 +142,7 @@ fn a_streaming_program_lives_on_memory_though_it_is_as_elastic_to_the_cpu() {
     let described = world.described(12, 1);
     assert_eq!(described.named, Some(Resource::Memory));
     assert_eq!(described.evidence, "timing and counters");
-    assert!(
-        described.answer.starts_with("This command is limited by memory bandwidth: taking 10 %")
-    );
+    assert!(described.answer.starts_with("This command is limited by memory access: taking 10 %"));
     // What the wakers took of the CPU is not held against wake-ups.
     let queue = of(&described, Resource::Queue);
     let e = queue.elasticity.as_ref().unwrap();
@@ -163,6 +163,16 @@ fn a_loop_lives_on_cpu_time_whatever_wake_ups_cost_it() {
         let e = of(&described, resource).elasticity.as_ref().unwrap();
         assert!(e.low < 0.0 && e.high > 0.0, "{resource:?}: {e:?}");
     }
+}
+
+/// Where two CPUs are one core, a co-runner also empties the caches that a program has to itself.
+#[test]
+fn what_is_lost_in_the_caches_of_its_own_cpu_is_not_memory() {
+    let elasticity: fn(Resource) -> f64 = |it| if it == Resource::Cpu { 1.0 } else { 0.0 };
+    let described = World { elasticity, own: 0.3, ..QUIET }.described(12, 1);
+    assert_eq!(described.named, Some(Resource::Cpu), "{}", described.answer);
+    let memory = of(&described, Resource::Memory);
+    assert!(memory.doses[1].slower.unwrap().low > 1.3 && !memory.stands, "{memory:?}");
 }
 
 #[test]
@@ -380,21 +390,34 @@ fn waits_that_contradict_what_was_taken_forbid_a_name() {
     assert!(described.warnings.iter().any(|it| it.contains("waits do not agree")));
 }
 
-/// Bursts of CPU time also delay the threads and interrupts that end a wait, so the elasticity to it is too high.
+/// Bursts of CPU time that are longer than a wait also stop the program after it, and delay what ends it, so the
+/// elasticity to CPU time is too high.
 #[test]
-fn what_it_waits_for_most_of_its_time_is_named_whatever_cpu_time_costs() {
+fn no_elasticity_says_more_than_the_time_that_can_depend_on_it() {
     let elasticity: fn(Resource) -> f64 = |it| if it == Resource::Cpu { 0.95 } else { 0.0 };
-    let mut records = World { elasticity, cpu_ppm: 400_000, ..QUIET }.records(10, 2);
-    assert_eq!(described(&records).named, Some(Resource::Cpu));
-    let waiting = plain(6, (0.4, 0.1), WaitKind::Storage, "/tmp/x");
-    for record in &mut records {
-        let measured = record.measured.as_mut().unwrap();
-        measured.waits = waiting[0].measured.as_ref().unwrap().waits.clone();
-        measured.counters.wall_ns = 1_000_000_000;
-    }
-    let waits = described(&records);
-    assert_eq!((waits.named, waits.evidence.as_str()), (Some(Resource::Storage), "waits"));
-    assert!(waits.answer.contains("waits for storage for 6"), "{}", waits.answer);
+    let waits_for_storage = |cpu: f64| {
+        let cpu_ppm = (cpu * 1e6) as i64;
+        let mut records = World { elasticity, cpu_ppm, ..QUIET }.records(10, 2);
+        assert_eq!(described(&records).named, Some(Resource::Cpu));
+        let waiting = plain(6, (cpu, 0.1), WaitKind::Storage, "/tmp/x");
+        for record in &mut records {
+            let measured = record.measured.as_mut().unwrap();
+            measured.waits = waiting[0].measured.as_ref().unwrap().waits.clone();
+            measured.counters.wall_ns = 1_000_000_000;
+        }
+        described(&records)
+    };
+    let most = waits_for_storage(0.4);
+    assert_eq!((most.named, most.evidence.as_str()), (Some(Resource::Storage), "waits"));
+    assert!(most.answer.contains("waits for storage for 6"), "{}", most.answer);
+    assert!(
+        most.warnings.iter().any(|it| it.contains("CPU time was taken")),
+        "{:?}",
+        most.warnings
+    );
+    let less = waits_for_storage(0.6);
+    assert_eq!(less.named, None);
+    assert!(less.answer.starts_with("No single thing limits this command"), "{}", less.answer);
 }
 
 #[test]

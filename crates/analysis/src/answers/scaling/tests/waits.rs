@@ -214,3 +214,32 @@ fn sleeps_that_shorten_with_n_are_not_what_limits() {
     let found = &ask(trials).causes[0];
     assert_eq!((found.cause, found.at), (Bottleneck::Serial, CPUS), "{found:?}");
 }
+
+/// Looks that found little but the first thread's wait for the end say nothing of many short sleeps.
+#[test]
+fn many_short_sleeps_are_not_waits_for_the_end() {
+    let little: fn(&Waits, WaitKind, u64) -> Wait =
+        |all, kind, ns| Wait { kind, ns, looks: 5, ..all.waits[0].clone() };
+    for (kind, right) in
+        [(WaitKind::Thread, Bottleneck::Unknown), (WaitKind::Lock, Bottleneck::Mutex)]
+    {
+        let mut trials = session(Plant::Mutex, 3, false);
+        for trial in &mut trials {
+            let mut seen = waits(trial, kind, (false, true));
+            seen.waits = vec![little(&seen, kind, 1000)];
+            trial.waits = Some(Box::new(seen));
+        }
+        let found = &ask(trials).causes[0];
+        assert_eq!(found.cause, right, "{kind:?}: {found:?}");
+    }
+}
+
+/// One number of workers shows no limit, whether no other was asked for or none completed.
+#[test]
+fn one_number_of_workers_does_not_scale() {
+    let mut trials = session(Plant::Mutex, 3, false);
+    trials.retain(|trial| trial.n == 1.0);
+    let found = &ask(trials).causes[0];
+    assert_eq!(found.cause, Bottleneck::Unknown);
+    assert!(found.sentence.starts_with("Only n = 1 was measured"), "{}", found.sentence);
+}
