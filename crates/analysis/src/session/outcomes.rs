@@ -134,12 +134,10 @@ fn counted<'n>(names: impl Iterator<Item = &'n str>) -> Vec<(String, u64)> {
     counts.into_iter().map(|(name, count)| (name.to_string(), count)).collect()
 }
 
-/// Returns what a reader must know before the numbers of one experiment, the worst first: trials that did
-/// not complete, checks that failed, a disturbed wall clock where one is read, left-over processes,
-/// too few blocks.
-pub(crate) fn warnings(design: &Design, records: &[&Record], blocks: usize) -> Vec<String> {
-    let mut warnings = Vec::new();
-    for count in outcomes(records).iter().filter(|count| count.outcome != "completed") {
+/// Returns how many trials did not complete, by how they ended.
+pub(crate) fn incomplete(records: &[&Record]) -> Vec<String> {
+    let counts = outcomes(records).into_iter().filter(|count| count.outcome != "completed");
+    let words = |count: OutcomeCount| {
         let kind = match count.outcome.as_str() {
             "unsupported" => "could not be made here",
             "failed" => "failed",
@@ -150,8 +148,16 @@ pub(crate) fn warnings(design: &Design, records: &[&Record], blocks: usize) -> V
         };
         let reason =
             if count.reason.is_empty() { String::new() } else { format!(": {}", count.reason) };
-        warnings.push(format!("{} of {} trials {kind}{reason}", count.trials, records.len()));
-    }
+        format!("{} of {} trials {kind}{reason}", count.trials, records.len())
+    };
+    counts.map(words).collect()
+}
+
+/// Returns what a reader must know before the numbers of one experiment, the worst first: trials that did
+/// not complete, checks that failed, a disturbed wall clock where one is read, left-over processes,
+/// too few blocks.
+pub(crate) fn warnings(design: &Design, records: &[&Record], blocks: usize) -> Vec<String> {
+    let mut warnings = incomplete(records);
     let completed: Vec<&Record> =
         records.iter().filter(|record| record.measured.is_some()).copied().collect();
     for (name, trials) in failed_checks(records) {

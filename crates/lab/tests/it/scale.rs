@@ -168,6 +168,8 @@ fn a_command_that_fails_at_one_n_keeps_what_the_others_gave() {
     ]);
     let told = json(&output);
     assert_eq!(told["levels"].as_array().unwrap().len(), 1);
+    assert_eq!(told["causes"][0]["cause"], "unknown", "{told}");
+    assert!(told["remarks"][0].as_str().unwrap().starts_with("2 of 6 trials failed: "), "{told}");
     let warned = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(warned.contains("failed") && warned.contains("n 2"), "{warned}");
 }

@@ -4,6 +4,7 @@
 //! microseconds each, and of a thread that has not run since the last look nothing. Symbols are looked up
 //! later ([`naming`]), since a large library takes longer than a look may.
 
+mod ends;
 mod naming;
 mod primitives;
 mod symbols;
@@ -75,7 +76,7 @@ struct Found {
 struct Futex {
     address: u64,
     /// The value 2 in a plain wait: a lock that is held and waited for, by the convention of glibc, musl
-    /// and Drepper's "Futexes are tricky" (2011).
+    /// and Drepper's "Futexes are tricky" (2011). Or a value that names its holder ([`holder_in`]).
     is_lock_word: bool,
     /// A static variable that points to the object that holds the word: its address, and the distance.
     pointer: Option<(u64, u64)>,
@@ -254,7 +255,9 @@ impl Asker {
                     found.kind = Some(WaitKind::Thread);
                 } else {
                     found.futex = Some(futex);
-                    holder = memory.as_ref().and_then(|memory| owner(pid, memory, &futex));
+                    let owner = || owner(pid, memory.as_ref()?, &futex);
+                    let robust = || robust_owner(pid, holder_in(waiting.arguments[2])?);
+                    holder = robust().or_else(owner);
                 }
             }
             Some("exit" | "exit_group") => return None,
@@ -297,7 +300,8 @@ impl Asker {
     fn futex(&mut self, image: usize, waiting: &Waiting, memory: Option<&Memory>) -> Futex {
         let [address, operation, value, ..] = waiting.arguments;
         let is_plain = matches!(operation & OPERATION, WAIT | LOCK_PI | LOCK_PI2);
-        let is_lock_word = is_plain && (value as u32 == 2 || operation & OPERATION != WAIT);
+        let is_locked = value as u32 == 2 || holder_in(value).is_some();
+        let is_lock_word = is_plain && (is_locked || operation & OPERATION != WAIT);
         let own = &self.images[image];
         let is_static = own.mapping(address).is_some_and(|one| one.file.starts_with('/'));
         let known = own.pointers.get(&address).copied();
@@ -423,7 +427,7 @@ impl Asker {
             return (kind, String::new());
         }
         let first: Vec<Pid> = self.family.iter().copied().chain(self.peers.pids()).collect();
-        let found = self.once(1.0, || peer(pid, kind, &own, &first));
+        let found = self.once(1.0, || ends::peer(pid, kind, &own, &first));
         let Some((process, what)) = found else { return (kind, String::new()) };
         let is_own = process.is_some_and(|process| self.family.contains(&process));
         if let Some(process) = process.filter(|it| !is_own && *it != sys::process::pid()) {
@@ -443,12 +447,29 @@ const WAIT_BITSET: u64 = 9;
 const LOCK_PI2: u64 = 13;
 const PRIVATE: u64 = 128;
 
+/// The parts of the word of a robust lock that is waited for.
+const WAITERS: u32 = 1 << 31;
+const TID_MAX: u32 = 1 << 22;
+
 /// Reports whether a thread waits for the end of another: glibc and musl wait for the word in which the
 /// kernel clears the thread's number, which is shared with the kernel.
 fn is_join(pid: Pid, waiting: &Waiting) -> bool {
     let [_, operation, value, ..] = waiting.arguments;
     let waits = matches!(operation & OPERATION, WAIT | WAIT_BITSET) && operation & PRIVATE == 0;
     waits && value > 2 && sys::proc::is_thread_of(pid, value as Pid)
+}
+
+/// Returns the number of the thread that holds a robust lock: waiters wait for it with the bit FUTEX_WAITERS
+/// (set_robust_list(2)).
+fn holder_in(value: u64) -> Option<Pid> {
+    let holder = (value as u32) ^ WAITERS;
+    (1..=TID_MAX).contains(&holder).then_some(holder as Pid)
+}
+
+/// Returns the name of a thread of any process that numbers threads as process `pid` does.
+fn robust_owner(pid: Pid, tid: Pid) -> Option<String> {
+    let numbers = |of: Pid| std::fs::read_link(format!("/proc/{of}/ns/pid")).ok();
+    (numbers(tid)? == numbers(pid)?).then(|| sys::proc::thread_name(tid, tid))?
 }
 
 /// Returns the name of the thread that owns a lock: glibc keeps its number two words behind a mutex's
@@ -469,43 +490,6 @@ fn lock_holder(kind: WaitKind, pid: Pid, waiting: &Waiting) -> Option<String> {
     }
     let file = std::fs::metadata(format!("/proc/{pid}/fd/{}", waiting.arguments[0])).ok()?;
     Some(sys::proc::stat(wait::locker(file.ino())?)?.name)
-}
-
-/// Returns the process at the other end of a socket or pipe, one of `first` first, and what it is called.
-fn peer(pid: Pid, kind: WaitKind, own: &End, first: &[Pid]) -> (Option<Pid>, String) {
-    let socket = |inode: u64| End { link: format!("socket:[{inode}]"), writes: None };
-    let name = |pid: Option<Pid>| sys::proc::stat(pid?).map(|stat| stat.name);
-    if kind == WaitKind::Pipe {
-        let other = End { writes: own.writes.map(|writes| !writes), ..own.clone() };
-        let holder = wait::holder_of(&other, first);
-        let what =
-            name(holder).map_or("a pipe".into(), |name| format!("a pipe shared with {name}"));
-        return (holder, what);
-    }
-    let inode = own.link.split(['[', ']']).nth(1).and_then(|digits| digits.parse::<u64>().ok());
-    let Some(inode) = inode else { return (None, String::new()) };
-    if let Some(other) = sys::sock_diag::unix_peer(inode) {
-        let holder = wait::holder_of(&socket(other), first);
-        let who = name(holder).map_or(String::new(), |name| format!(" shared with {name}"));
-        return (holder, format!("a Unix socket{who}"));
-    }
-    let sockets = wait::tcp_sockets(pid);
-    let Some(own) = sockets.iter().find(|one| one.inode == inode) else {
-        return (None, "a socket".into());
-    };
-    let port = own.ports().map_or(0, |[_, peer]| peer);
-    if port == 0 {
-        return (None, "a new connection".into());
-    }
-    let other = sockets.iter().find(|one| one.own == own.peer && one.peer == own.own);
-    // Nobody holds the other end of a connection that is not accepted yet, and a short one may be gone.
-    let listens = |one: &&wait::Ends| {
-        own.is_local() && one.is_listening && one.ports().is_some_and(|[own, _]| own == port)
-    };
-    let ends = other.into_iter().chain(sockets.iter().find(listens));
-    let holder = ends.filter_map(|end| wait::holder_of(&socket(end.inode), first)).next();
-    let who = name(holder).map_or(String::new(), |name| format!(" ({name})"));
-    (holder, format!("port {port}{who}"))
 }
 
 /// Returns the static variable of the program that points to the heap object holding an address, and how far
@@ -540,51 +524,4 @@ fn reaches(memory: &Memory, pointer: u64, distance: u64) -> bool {
     let Ok(header) = header.try_into() else { return false };
     let size = u64::from_ne_bytes(header) & !7;
     distance < size && size < 1 << 40
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::os::fd::AsRawFd;
-    use std::os::unix::net::UnixStream;
-
-    /// Returns whom this process waits for at a descriptor, where `family` is the program.
-    fn asked(descriptor: i32, family: &[Pid]) -> (Option<Pid>, String) {
-        let (own, number) = (sys::process::pid(), u64::from(descriptor.unsigned_abs()));
-        let link = wait::descriptor(own, number).unwrap();
-        let is_pipe = link.starts_with("pipe:");
-        let (kind, writes) = match is_pipe {
-            true => (WaitKind::Pipe, wait::writes(own, number)),
-            false => (WaitKind::Socket, None),
-        };
-        peer(own, kind, &End { link, writes }, family)
-    }
-
-    #[test]
-    fn the_other_ends_of_pipes_and_sockets_are_found() {
-        let own = sys::process::pid();
-        let (reader, _writer) = std::io::pipe().unwrap();
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        let _served = listener.accept().unwrap();
-        let waiting = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        let (end, _other) = UnixStream::pair().unwrap();
-        let name = sys::proc::stat(own).unwrap().name;
-        let port = listener.local_addr().unwrap().port();
-        let all = [
-            (reader.as_raw_fd(), format!("a pipe shared with {name}")),
-            (client.as_raw_fd(), format!("port {port} ({name})")),
-            (waiting.as_raw_fd(), format!("port {port} ({name})")),
-            (listener.as_raw_fd(), "a new connection".to_string()),
-            (end.as_raw_fd(), format!("a Unix socket shared with {name}")),
-        ];
-        for (descriptor, expected) in all {
-            for family in [&[own][..], &[]] {
-                let (process, what) = asked(descriptor, family);
-                // A kernel without sock_diag(7) does not tell the other end of a Unix socket.
-                assert!(what == expected || what == "a socket", "{what}: {expected}");
-                assert_eq!(process, what.contains(&name).then_some(own), "{what}");
-            }
-        }
-    }
 }

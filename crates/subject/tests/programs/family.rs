@@ -4,12 +4,13 @@ use crate::bench::{conduct, design, measured, observed, outcome, program, script
 use crate::student::{Programs, tell, within};
 use libtest_mimic::Trial as Test;
 use model::measures as responses;
-use model::{Design, Outcome, Phase, Subject};
+use model::{Design, Outcome, Phase, Subject, WaitKind};
 
 pub(crate) fn tests() -> Vec<Test> {
     vec![
         test("shared_memory_is_counted_once", shared_memory_is_counted_once),
         test("sleeping_children_are_counted", sleeping_children_are_counted),
+        test("a_lock_in_memory_that_processes_share", a_lock_in_memory_that_processes_share),
         test("a_child_that_outlives_it_is_counted", a_child_that_outlives_it_is_counted),
         test("a_daemon_that_never_ends_is_killed", a_daemon_that_never_ends_is_killed),
         test("a_server_of_the_prepare_commands", a_server_of_the_prepare_commands),
@@ -41,6 +42,14 @@ fn sleeping_children_are_counted() {
     assert_eq!(value(&record, responses::PROCESSES), 6);
     assert!(value(&record, responses::WALL) >= 2_000_000_000);
     assert!(value(&record, responses::VOLUNTARY) >= 5);
+}
+
+/// Such memory is mapped from /dev/zero, which is no program with symbols.
+fn a_lock_in_memory_that_processes_share() {
+    let record = measured(Programs::with(&[]).subject("robust", &[]));
+    let waits = record.measured.expect("a measured trial").waits.expect("looks at its threads");
+    let lock = waits.waits.iter().find(|wait| wait.kind == WaitKind::Lock).expect("a lock");
+    assert!(lock.holder.starts_with("robust"), "{lock:?}");
 }
 
 fn a_child_that_outlives_it_is_counted() {

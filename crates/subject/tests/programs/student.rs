@@ -24,7 +24,7 @@ impl Programs {
     pub(crate) fn with(settings: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
-        for name in ["fork", "pthread", "hold", "burn"] {
+        for name in ["fork", "pthread", "hold", "burn", "robust"] {
             let status = Command::new("cc")
                 .args(["-pthread", "-o"])
                 .arg(folder.path().join(name))

@@ -293,8 +293,9 @@ impl<'a> Search<'a> {
         let waited =
             parts.iter().find(|(into, _)| *into == ScaleLoss::Waiting).map_or(0.0, |it| it.1);
         let others = self.signs.foreign + self.signs.steal;
-        // A worker that others delay makes those wait that wait for it.
-        let passed_on = if others >= NOTABLE { waited.max(0.0) } else { 0.0 };
+        // A worker that others delay makes those wait that wait for it: as far as others took what it waited for.
+        let is_theirs = others >= NOTABLE.max(MOST * waited);
+        let passed_on = if is_theirs { waited.max(0.0) } else { 0.0 };
         let mut of_others = None;
         for (into, share) in parts {
             if share < if of_others.is_some() { NOTABLE } else { FLOOR } {

@@ -4,7 +4,7 @@ use super::account::share;
 use super::cause::{Found, MOST, NOTABLE, ROWS, Search};
 use super::held::{self, Alone, Held, explains};
 use super::words::{figure, percent, percent_of, time};
-use model::{Founding, GOROUTINES, ScaleLoss, ScaleWait, WaitKind};
+use model::{Founding, GOROUTINES, ScaleLoss, ScaleWait, Wait, WaitKind};
 
 /// A wait below this share of the workers' time is not listed.
 const NOTED: f64 = 0.02;
@@ -107,7 +107,9 @@ impl Search<'_> {
         let held = self.held.as_ref()?;
         self.evidence.extend(listed(held));
         let lack = Lack::of(self, into, by_sleeps);
-        if let Some((wait, _)) = held.still_for.as_ref().filter(|_| lack.is_still(held)) {
+        let is_sure = |wait: &Wait| by_sleeps || held.is_sure(&[wait.kind]);
+        let still_for = held.still_for.as_ref().filter(|(wait, _)| is_sure(wait));
+        if let Some((wait, _)) = still_for.filter(|_| lack.is_still(held)) {
             // Who is waited for neither ran nor was seen to wait; beside many short sleeps it is about to wake up.
             if !by_sleeps && JOINS.contains(&wait.kind) {
                 return None;

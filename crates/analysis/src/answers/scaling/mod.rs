@@ -28,6 +28,7 @@ pub use next::{coarse, next};
 pub use trials::{ScaleTrial, is_on_one_cpu, trials};
 pub use words::{cause as cause_words, loss as loss_words, standing as standing_words};
 
+use crate::session::outcomes::incomplete;
 use level::{Level, centre, laws_for, levels, ratio};
 use model::{
     Design, Estimate, Record, SCALING_FORMAT, ScaleCurve, ScaleLevel, ScaleWork, Scaling, Unit,
@@ -54,6 +55,8 @@ pub struct ScaleInput<'a> {
     pub unit: Option<String>,
     /// The trials.
     pub trials: Vec<ScaleTrial>,
+    /// How many trials did not complete, by how they ended.
+    pub incomplete: Vec<String>,
 }
 
 impl<'a> ScaleInput<'a> {
@@ -70,6 +73,7 @@ impl<'a> ScaleInput<'a> {
         let words: Vec<&str> =
             command.iter().map(String::as_str).filter(|word| *word != "{copies}").collect();
         let work = design.response(WORK);
+        let records: Vec<&Record> = records.into_iter().collect();
         ScaleInput {
             scruple,
             session: Some(session),
@@ -79,6 +83,7 @@ impl<'a> ScaleInput<'a> {
                 Unit::Other(unit) => unit.clone(),
                 _ => response.label.clone(),
             }),
+            incomplete: incomplete(&records),
             trials: trials(records, work.is_some()),
         }
     }
@@ -136,7 +141,12 @@ pub fn scaling(input: &ScaleInput<'_>) -> Scaling {
         remarks: Vec::new(),
     };
     scaling.answer = advice::answer(&scaling);
-    scaling.remarks = advice::remarks(&scaling, &levels);
+    scaling.remarks = input
+        .incomplete
+        .iter()
+        .map(|it| format!("{it}."))
+        .chain(advice::remarks(&scaling, &levels))
+        .collect();
     scaling
 }
 

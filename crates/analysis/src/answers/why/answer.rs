@@ -139,8 +139,8 @@ fn impossible(described: &Why) -> Vec<String> {
     let odd = described.squeezes.iter().filter(is_odd).map(|one| {
         let depends = number::share(most(&described.time, one.resource).max(0.0));
         format!(
-            "it was slower where {} was taken than the {depends} of its time explain that can depend on it: it is \
-             not named (a co-runner also stops a program that is to wait meanwhile, and those who end its waits)",
+            "{} is not named: taking it slowed the command by more than the {depends} of its time explain that can \
+             depend on it (co-runners also delay the ends of waits)",
             one.resource.words(),
         )
     });

@@ -378,7 +378,7 @@ fn waits_that_contradict_what_was_taken_forbid_a_name() {
     let mut records = World { elasticity, cpu_ppm: 970_000, ..QUIET }.records(10, 2);
     let impossible = described(&records);
     assert_eq!(impossible.named, None);
-    assert!(impossible.warnings.iter().any(|it| it.contains("it is not named")));
+    assert!(impossible.warnings.iter().any(|it| it.contains("storage is not named")));
     let waiting = plain(6, (0.05, 0.1), WaitKind::Socket, "");
     for record in &mut records {
         let measured = record.measured.as_mut().unwrap();
@@ -411,7 +411,7 @@ fn no_elasticity_says_more_than_the_time_that_can_depend_on_it() {
     assert_eq!((most.named, most.evidence.as_str()), (Some(Resource::Storage), "waits"));
     assert!(most.answer.contains("waits for storage for 6"), "{}", most.answer);
     assert!(
-        most.warnings.iter().any(|it| it.contains("CPU time was taken")),
+        most.warnings.iter().any(|it| it.contains("CPU time is not named")),
         "{:?}",
         most.warnings
     );

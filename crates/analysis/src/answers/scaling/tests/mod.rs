@@ -168,6 +168,7 @@ fn ask(trials: Vec<ScaleTrial>) -> Scaling {
         cpus: Some(CPUS as u32),
         unit: None,
         trials,
+        incomplete: Vec::new(),
     })
 }
 
@@ -396,6 +397,7 @@ fn fitted_elsewhere(trials: Vec<ScaleTrial>) -> Scaling {
         cpus: None,
         unit: Some("work".into()),
         trials,
+        incomplete: Vec::new(),
     })
 }
 

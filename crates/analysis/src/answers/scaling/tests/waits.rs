@@ -243,3 +243,39 @@ fn one_number_of_workers_does_not_scale() {
     assert_eq!(found.cause, Bottleneck::Unknown);
     assert!(found.sentence.starts_with("Only n = 1 was measured"), "{}", found.sentence);
 }
+
+/// Others explain what workers waited for a CPU, and what those waited that wait for them, if they took as much.
+#[test]
+fn what_others_took_explains_no_more_than_that() {
+    for (share, right) in [(0.07, Bottleneck::Unknown), (0.5, Bottleneck::Neighbour)] {
+        let mut trials = session(Plant::Serial(0.4), 3, false);
+        for trial in trials.iter_mut().filter(|trial| trial.n > 1.0) {
+            let blocked = trial.blocked_ns.unwrap_or_default();
+            (trial.blocked_ns, trial.waiting_ns) = (Some(0.52 * blocked), Some(0.48 * blocked));
+            trial.absent_ns = Some(0.0);
+            trial.foreign_ns = Some(share * trial.wall_ns * CPUS);
+            trial.waits = Some(Box::new(Waits { looks: 20, ..Waits::default() }));
+        }
+        let found = &ask(trials).causes[0];
+        assert_eq!(found.cause, right, "{share}: {found:?}");
+    }
+}
+
+/// Time in which nothing ran says what for only if looks are sure of it: here the trials differ.
+#[test]
+fn a_wait_that_looks_are_not_sure_of_is_no_cause() {
+    for (every, right) in [(9, Bottleneck::Unknown), (1, Bottleneck::Outside)] {
+        let mut trials = session(Plant::Serial(0.4), 3, false);
+        for (place, trial) in trials.iter_mut().enumerate() {
+            let mut seen = waits(trial, WaitKind::Timer, (true, false));
+            let times = if place % every == 0 { every as u64 } else { 0 };
+            seen.still_ns *= times;
+            seen.waits.iter_mut().for_each(|wait| {
+                (wait.ns, wait.still_ns) = (wait.ns * times, wait.still_ns * times);
+            });
+            trial.waits = Some(Box::new(seen));
+        }
+        let found = &ask(trials).causes[0];
+        assert_eq!(found.cause, right, "{every}: {found:?}");
+    }
+}
