@@ -41,13 +41,14 @@ pub(crate) fn waits(args: &WaitsArgs) -> anyhow::Result<Exit> {
         kit::Stop::Unsupported(why) | kit::Stop::Failed(why) => anyhow!(why),
     })?;
     watched.scruple = session::VERSION.into();
-    if let Some(file) = html {
-        let page = report::waits(&watched, report::Letters::Unicode).page();
-        file.put(page.as_bytes()).context("--html")?;
-    }
     if !to_stdout {
         let words = |width| report::waits(&watched, ui::letters()).text(width);
         ui::show(args.json, &watched, words)?;
+    }
+    // Last: a full disk must not cost the result.
+    if let Some(file) = html {
+        let page = report::waits(&watched, report::Letters::Unicode).page();
+        file.put(page.as_bytes()).context("--html")?;
     }
     Ok(Exit::Done)
 }

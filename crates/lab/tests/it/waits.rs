@@ -76,6 +76,15 @@ fn a_page_has_the_threads_with_their_timelines() {
 }
 
 #[test]
+fn a_page_that_cannot_be_written_does_not_cost_the_result() {
+    let words = ["waits", "--html", "/dev/full", "--", "echo", "its own"];
+    let output = scruple().args(words).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(said(&output).contains("/dev/full: No space left"), "{}", said(&output));
+    assert!(said(&output).contains("ended with exit code 0"), "{}", said(&output));
+}
+
+#[test]
 fn what_asks_scruple_to_end_reaches_the_command() {
     let script = "trap 'echo heard; exit 7' TERM; echo ready; while :; do sleep 0.01; done";
     let mut child =
