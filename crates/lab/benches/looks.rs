@@ -1,4 +1,4 @@
-//! What looks at a program cost it: `cargo bench -p lab --bench looks -- [PAIRS]`.
+//! What looks at a program cost it: `cargo bench -p lab --bench looks -- [PAIRS] [PROGRAM...]`.
 //!
 //! Each pair is three short sessions on the programs of looks.c, one with looks and two with `look_every = "never"`, in
 //! changing order; the environment's SCRUPLE names another binary. Prints for each program the ratio of elapsed
@@ -29,6 +29,9 @@ fn main() {
         return;
     }
     let pairs = args.iter().find_map(|arg| arg.parse().ok()).unwrap_or(PAIRS);
+    let is_chosen = |name: &&str| args.iter().any(|arg| arg == name);
+    let all = !PROGRAMS.iter().any(is_chosen);
+    let programs: Vec<&str> = PROGRAMS.into_iter().filter(|name| all || is_chosen(name)).collect();
     let folder = std::env::temp_dir().join(format!("scruple-looks-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/looks.c");
@@ -43,7 +46,7 @@ fn main() {
         // Which comes first changes, so that a drift of the machine cancels out.
         let order = [[true, false, false], [false, true, false], [false, false, true]];
         let mut walls =
-            order[pair as usize % 3].map(|looks| (looks, session(&folder, looks, pair)));
+            order[pair as usize % 3].map(|looks| (looks, session(&folder, &programs, looks, pair)));
         walls.sort_by_key(|(looks, _)| *looks);
         let [(_, one), (_, other), (_, looked)] = &walls;
         for (name, wall) in one {
@@ -53,15 +56,16 @@ fn main() {
         }
     }
     println!("| program | with looks : without | without : without |\n|---|---|---|");
-    for name in PROGRAMS {
+    for name in programs {
         println!("| {name} | {} | {} |", ratio(&with[name]), ratio(&control[name]));
     }
     let _ = std::fs::remove_dir_all(&folder);
 }
 
 /// Returns the geometric mean of the elapsed times of each program in a session.
-fn session(folder: &Path, looks: bool, seed: u32) -> BTreeMap<String, f64> {
-    let levels = PROGRAMS.map(|name| format!("{name:?}")).join(", ");
+fn session(folder: &Path, programs: &[&str], looks: bool, seed: u32) -> BTreeMap<String, f64> {
+    let levels: Vec<String> = programs.iter().map(|name| format!("{name:?}")).collect();
+    let levels = levels.join(", ");
     let every = if looks { "" } else { "look_every = \"never\"\n" };
     let study = format!(
         "command = [\"./looks\", \"{{what}}\"]\nworkers = \"2\"\n{every}[factors]\nwhat = [{levels}]\n"

@@ -31,13 +31,16 @@ static void chase(void) {
     sink = at;
 }
 
+/* Copies what no cache holds: in a cache it is ten times as fast. */
 static void stream(void) {
-    size_t n = (192UL << 20) / 8;
-    unsigned long *words = malloc(n * 8), sum = 0;
-    for (size_t i = 0; i < n; i++) words[i] = i;
-    for (int pass = 0; pass < 16; pass++)
-        for (size_t i = 0; i < n; i++) sum += words[i];
-    sink = sum;
+    size_t n = 96UL << 20;
+    char *from = malloc(n), *to = malloc(n);
+    memset(from, 1, n);
+    for (int pass = 0; pass < 40; pass++) {
+        from[pass] = (char)pass;
+        memcpy(to, from, n);
+        sink += to[pass];
+    }
 }
 
 static int sync_writes(const char *path, int count) {

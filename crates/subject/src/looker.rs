@@ -35,6 +35,9 @@ const ONE_LOOK_NS: u64 = 2_000_000;
 /// What the thread that looks takes of a CPU each time to wake up and to sleep again, in ns: a glance takes less.
 const WAKE_NS: u64 = 10_000;
 
+/// Most programs begin all their threads within this number of looks.
+const HELD_UP_SELDOM: u32 = 8;
+
 /// When the first look is due, whatever it costs: most programs have begun to work by then.
 pub(crate) const FIRST_LOOK_NS: u64 = 1_000_000;
 
@@ -168,6 +171,7 @@ fn watch(heard: &Receiver<Order>) -> Looked {
             Err(RecvTimeoutError::Disconnected) => break,
         }
         let dear_ns = looks.spend(|| census.begin()) as u64 * THREAD_NS;
+        let listed_ns = looks.last_ns;
         let passed_ns = sys::clock::now_ns().saturating_sub(began_ns);
         if every.is_none() && dear_ns > ONE_LOOK_NS && !looks.allows(dear_ns, passed_ns) {
             // Until then most of them may have ended.
@@ -183,7 +187,7 @@ fn watch(heard: &Receiver<Order>) -> Looked {
         });
         looks.spent_once(asker.once_ns());
         if census.has_listed() {
-            looks.held_up();
+            looks.held_up(listed_ns);
         }
         let walk_ns = looked.memory.walk_would_take_ns();
         let passed_ns = sys::clock::now_ns().saturating_sub(began_ns);
@@ -258,11 +262,13 @@ pub(crate) struct Budget {
     share: f64,
     spent_ns: u64,
     last_ns: u64,
+    /// How many of them held up the program.
+    held_up: u32,
 }
 
 impl Budget {
     pub(crate) fn new(share: f64) -> Self {
-        Budget { share, spent_ns: 0, last_ns: 0 }
+        Budget { share, spent_ns: 0, last_ns: 0, held_up: 0 }
     }
 
     pub(crate) fn spend<T>(&mut self, work: impl FnOnce() -> T) -> T {
@@ -278,10 +284,15 @@ impl Budget {
         self.last_ns = self.last_ns.saturating_sub(ns);
     }
 
-    /// Says that the last one also held up the program: threads that begin and end wait for the locks of a listing,
-    /// about as long as it takes (`cargo bench -p lab --bench looks`, short threads).
-    fn held_up(&mut self) {
-        self.last_ns *= 2;
+    /// Says that the last one followed a listing of this duration, and that both held up the program: threads that begin
+    /// and end wait for the locks of a listing. If this goes on, it costs them more than the looks take
+    /// (`cargo bench -p lab --bench looks`, short threads).
+    fn held_up(&mut self, listed_ns: u64) {
+        self.held_up += 1;
+        self.last_ns = match self.held_up > HELD_UP_SELDOM {
+            true => 3 * (self.last_ns + listed_ns),
+            false => 2 * self.last_ns,
+        };
     }
 
     /// Whether so much more would still be within the share of the time that has passed.
@@ -316,7 +327,7 @@ mod tests {
 
     #[test]
     fn a_look_waits_until_its_cost_is_within_the_share() {
-        let budget = Budget { share: 0.005, spent_ns: 300_000, last_ns: 100_000 };
+        let budget = Budget { share: 0.005, spent_ns: 300_000, last_ns: 100_000, held_up: 0 };
         assert_eq!(budget.next_ns(), 80_000_000);
         assert_eq!(budget.pause_ns(), 20_000_000);
         assert!(budget.allows(100_000, 80_000_000));

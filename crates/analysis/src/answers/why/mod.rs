@@ -257,17 +257,31 @@ impl Trials<'_> {
         };
         let p_value = if located.is_some() { whole.p_value(0.0) } else { 1.0 };
         let located = located.as_ref();
+        let estimate = located.map(|located| located.estimate(|x| x));
+        let most = self.unreduced(resource, levels).map_or(f64::NEG_INFINITY, |e| e.high);
         let result = SqueezeResult {
             resource,
             doses,
             price: located.and_then(|located| price(located, strongest)),
-            elasticity: located.map(|located| located.estimate(|x| x)),
+            elasticity: estimate.map(|e| Estimate { high: e.high.max(most), ..e }),
             cpu_subtracted: of_cpu.is_some(),
             stands: false,
             linear: located.and_then(|_| linear(&pairs)),
             remark,
         };
         Some((result, p_value))
+    }
+
+    /// Returns the elasticity to memory or a cache with nothing subtracted: of what a program loses that needs nothing but
+    /// its CPU, this one may lose less.
+    fn unreduced(&self, resource: Resource, levels: &[&str]) -> Option<Estimate> {
+        if resource.compared_with() != BESIDE {
+            return None;
+        }
+        let pairs = levels.iter().map(|level| self.pairs(resource, level, None));
+        let pairs: Vec<Pairs> = pairs.filter(|pairs| !pairs.both().0.is_empty()).collect();
+        let (slower, taken) = Pairs::sum(&pairs).both();
+        Some(elasticity(&slower, &taken)?.estimate(|x| x))
     }
 
     fn dose(&self, resource: Resource, level: &str, cpu: Option<f64>) -> Option<Dose> {
