@@ -58,13 +58,5 @@ fn fit(file: &Path) -> anyhow::Result<Scaling> {
     let source = input::name(file);
     let trials = figures(&text).map_err(|what| anyhow!("{source}:{what}"))?;
     let (scruple, unit) = (session::VERSION, Some("work".into()));
-    Ok(scaling(&ScaleInput {
-        scruple,
-        session: None,
-        source,
-        cpus: None,
-        unit,
-        trials,
-        incomplete: Vec::new(),
-    }))
+    Ok(scaling(&ScaleInput::of_figures(scruple, source, unit, trials)))
 }

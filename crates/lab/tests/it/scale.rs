@@ -166,10 +166,13 @@ fn a_command_that_fails_at_one_n_keeps_what_the_others_gave() {
         "test $0 -lt 2",
         "{n}",
     ]);
-    let told = json(&output);
-    assert_eq!(told["levels"].as_array().unwrap().len(), 1);
-    assert_eq!(told["causes"][0]["cause"], "unknown", "{told}");
-    assert!(told["remarks"][0].as_str().unwrap().starts_with("2 of 6 trials failed: "), "{told}");
+    let answer = json(&output);
+    assert_eq!(answer["levels"].as_array().unwrap().len(), 1);
+    assert_eq!(answer["causes"][0]["cause"], "unknown", "{answer}");
+    assert!(
+        answer["remarks"][0].as_str().unwrap().starts_with("2 of 6 trials failed: "),
+        "{answer}"
+    );
     let warned = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(warned.contains("failed") && warned.contains("n 2"), "{warned}");
 }

@@ -60,6 +60,17 @@ pub struct ScaleInput<'a> {
 }
 
 impl<'a> ScaleInput<'a> {
+    /// Returns what figures measured elsewhere ask: `unit` is that of the throughput.
+    pub fn of_figures(
+        scruple: &'a str,
+        source: String,
+        unit: Option<String>,
+        trials: Vec<ScaleTrial>,
+    ) -> Self {
+        let (session, cpus, incomplete) = (None, None, Vec::new());
+        ScaleInput { scruple, session, source, cpus, unit, trials, incomplete }
+    }
+
     /// Returns what a session of `scruple scale` asks. `cpus` is how many its trials could use.
     pub fn of_session(
         scruple: &'a str,

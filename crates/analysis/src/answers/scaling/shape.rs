@@ -289,15 +289,7 @@ mod tests {
     fn fitted(text: &str) -> Scaling {
         let (scruple, source, unit) = ("test", "figures.csv".into(), Some("work".into()));
         let trials = figures(text).unwrap();
-        scaling(&ScaleInput {
-            scruple,
-            session: None,
-            source,
-            cpus: None,
-            unit,
-            trials,
-            incomplete: Vec::new(),
-        })
+        scaling(&ScaleInput::of_figures(scruple, source, unit, trials))
     }
 
     fn points(rows: &[(f64, f64)]) -> Points {

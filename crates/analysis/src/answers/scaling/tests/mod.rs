@@ -390,15 +390,7 @@ fn points(text: &str) -> Vec<ScaleTrial> {
 }
 
 fn fitted_elsewhere(trials: Vec<ScaleTrial>) -> Scaling {
-    scaling(&ScaleInput {
-        scruple: "test",
-        session: None,
-        source: "figures.csv".into(),
-        cpus: None,
-        unit: Some("work".into()),
-        trials,
-        incomplete: Vec::new(),
-    })
+    scaling(&ScaleInput::of_figures("test", "figures.csv".into(), Some("work".into()), trials))
 }
 
 /// The tables of crates/laws/tests/data/README.md, by the whole way.
