@@ -86,7 +86,7 @@ pub(super) fn answer(described: &mut Why) {
              sooner, which hides what else they do to a program that waits"
         ));
     }
-    described.answer = wording::sentences([Some(text), still_open(&open)]);
+    described.answer = wording::sentences([Some(text), still_open(described, &open)]);
     described.evidence = wording::listed(&evidence);
     (described.named, described.named_wait, described.named_kernel) =
         (named, named_wait, named_kernel);
@@ -159,17 +159,27 @@ fn is_possible(described: &Why, one: &SqueezeResult) -> bool {
 fn open(described: &Why) -> Vec<Resource> {
     let within = Resource::ALL.into_iter().filter(|resource| resource.is_within_cpu());
     let is_low = |resource: &Resource| {
-        let one = described.squeezes.iter().find(|one| one.resource == *resource);
-        let e = one.and_then(|one| one.elasticity);
-        e.is_some_and(|e| e.high < LIVES_ON && e.samples as usize >= BLOCKS_FREE)
-            || most(&described.time, *resource) < LIVES_ON
+        // Taking bandwidth says nothing of a program that waits for the latency of memory.
+        let is_excluded = *resource != Resource::Memory && is_silent(described, *resource);
+        is_excluded || most(&described.time, *resource) < LIVES_ON
     };
     within.filter(|resource| !is_low(resource)).collect()
 }
 
+/// Reports whether taking a resource surely did next to nothing.
+fn is_silent(described: &Why, resource: Resource) -> bool {
+    let one = described.squeezes.iter().find(|one| one.resource == resource);
+    let e = one.and_then(|one| one.elasticity);
+    e.is_some_and(|e| e.high < LIVES_ON && e.samples as usize >= BLOCKS_FREE)
+}
+
 /// Says what is not known of the CPU time that is named.
-fn still_open(open: &[Resource]) -> Option<String> {
-    let words: Vec<String> = open.iter().map(|it| it.words().to_string()).collect();
+fn still_open(described: &Why, open: &[Resource]) -> Option<String> {
+    let words = |resource: &Resource| match resource {
+        Resource::Memory if is_silent(described, Resource::Memory) => "the latency of memory",
+        other => other.words(),
+    };
+    let words: Vec<&str> = open.iter().map(words).collect();
     (!words.is_empty()).then(|| {
         format!("Whether it computes there or waits for {} is not known.", words.join(" or "))
     })
@@ -344,13 +354,14 @@ fn lives_on(described: &Why, resource: Resource) -> String {
             &format!(" Its elasticity to CPU time is {:.2}; that CPU time is spent there.", cpu);
     }
     let e = |one: &SqueezeResult| one.elasticity.map_or(0.0, |e| e.point);
-    let silent = |one: &SqueezeResult| {
-        one.resource.is_within_cpu() && one.elasticity.is_some_and(|e| e.high < LIVES_ON)
-    };
-    if resource == Resource::Cpu
-        && let Some(silent) = words(&described.squeezes, silent, " or ")
-    {
-        text += &format!(" While it is on a CPU, it hardly waits for {silent}.");
+    let within = Resource::ALL.into_iter().filter(|it| it.is_within_cpu());
+    let silent = within.filter(|it| is_silent(described, *it)).map(|it| match it {
+        Resource::Memory => "memory bandwidth",
+        other => other.words(),
+    });
+    let silent: Vec<&str> = silent.collect();
+    if resource == Resource::Cpu && !silent.is_empty() {
+        text += &format!(" While it is on a CPU, it hardly waits for {}.", silent.join(" or "));
     }
     let is_other = |one: &SqueezeResult| {
         let container = resource.is_within_cpu() && one.resource == Resource::Cpu;

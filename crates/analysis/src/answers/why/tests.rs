@@ -159,6 +159,14 @@ fn a_loop_lives_on_cpu_time_whatever_wake_ups_cost_it() {
     let world = World { elasticity: |it| if it == Resource::Cpu { 1.0 } else { 0.0 }, ..QUIET };
     let described = world.described(12, 1);
     assert_eq!(described.named, Some(Resource::Cpu));
+    // Pointer chasing needs the latency of memory, which a co-runner that takes bandwidth may leave as it is.
+    assert_eq!(described.open, [Resource::Memory], "{}", described.answer);
+    assert!(described.answer.contains("hardly waits for memory bandwidth"), "{}", described.answer);
+    assert!(
+        described.answer.contains("the latency of memory is not known"),
+        "{}",
+        described.answer
+    );
     for resource in [Resource::Queue, Resource::Storage] {
         let e = of(&described, resource).elasticity.as_ref().unwrap();
         assert!(e.low < 0.0 && e.high > 0.0, "{resource:?}: {e:?}");
