@@ -200,8 +200,8 @@ impl Watcher {
         let pid = self.pid;
         self.look((self.ended && self.of.is_none()).then_some(Ended { pid, at_ns }));
         let mut watched = self.watched();
-        watched.elapsed_ns = at_ns - self.began_ns;
         if self.ended && self.of.is_none() {
+            watched.elapsed_ns = at_ns - self.began_ns;
             watched.ended = how_it_ended(&sys::task::wait(pid)?);
             let used = Usage::of_children().since(self.usage);
             watched.cpu_ns = watched.cpu_ns.max(used.cpu_ns());
