@@ -102,16 +102,15 @@ fn smallest_step(mut read: impl FnMut() -> u64) -> Option<u64> {
 
 /// Lets two CPUs compare their clocks, where there are two and it means something.
 fn between_cpus(trial: &mut Trial<'_>, clock: Clock) -> Result<()> {
-    let own = trial.one_cpu()?;
-    let other = trial.spec().cpus.iter().copied().find(|cpu| *cpu != own);
-    let Some(other) = other else {
+    if trial.spec().cpus.len() < 2 {
         trial.observe("between_cpus", "not compared: the trial may use one CPU only");
         return Ok(());
-    };
+    }
     if clock == Clock::ThreadCpu {
         trial.observe("between_cpus", "not compared: each thread has a CPU time of its own");
         return Ok(());
     }
+    let [own, other] = trial.pair(None)?;
     let patience = Patience { bursts_ns: 2 * trial.spec().timed_ns, wait_ns: WAIT_LIMIT_NS };
     let bursts = compare(other, patience, || clock.read())?;
     if bursts.is_empty() {

@@ -1,7 +1,7 @@
 //! What do two counters on one cache line cost each other?
 
 use crate::support::counting::{Counters, LINE_SHARED, Promise};
-use crate::support::party::Party;
+use crate::support::party::{PAIRS, Party};
 use kit::workers::{Model, Repeated};
 use kit::{Result, Stop, Trial};
 use std::sync::atomic::AtomicU64;
@@ -26,7 +26,7 @@ const NEAR_WORDS: usize = 8;
 enum Who {
     /// One thread, one counter after the other.
     Serial,
-    /// Two at the same time, each on its own core.
+    /// Two at the same time, each on its own CPU.
     Together(Model),
     /// Two on one CPU.
     OneCore,
@@ -44,12 +44,12 @@ fn trial(trial: &mut Trial<'_>) -> Result<()> {
     let add = trial.pick("how", &HOW)?;
     let who = trial.pick("who", &WHO)?;
     let distance_words = trial.number("distance")? as usize / size_of::<u64>();
-    let (model, workers, cpus) = match who {
-        Who::Serial => (Model::Thread, 1, 1),
-        Who::Together(model) => (model, 2, 2),
-        Who::OneCore => (Model::Thread, 2, 1),
-    };
-    let party = Party::new(trial, model, workers, cpus)?;
+    let relation = trial.pick("placement", &PAIRS)?;
+    let party = match who {
+        Who::Serial => Party::new(trial, Model::Thread, 1, 1),
+        Who::Together(model) => Party::of_two(trial, model, relation),
+        Who::OneCore => Party::new(trial, Model::Thread, 2, 1),
+    }?;
     let profile = trial.spec().profile;
     let near = distance_words < NEAR_WORDS && trial.level("how")? != "register";
     let contention = if near { LINE_SHARED } else { 1 };
@@ -72,7 +72,7 @@ fn pair(words: &[AtomicU64], who: Who, add: Loop) -> Counters<'_> {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
-    use super::{Counters, HOW, WHO, Who, design, pair};
+    use super::{Counters, HOW, PAIRS, WHO, Who, design, pair};
     use kit::model::Profile;
     use kit::workers::{Model, Repeated};
     use std::sync::atomic::Ordering;
@@ -119,6 +119,7 @@ mod tests {
         let design = design();
         crate::check_levels(&design, "how", &HOW);
         crate::check_levels(&design, "who", &WHO);
+        crate::check_levels(&design, "placement", &PAIRS);
     }
 
     #[test]

@@ -1,5 +1,5 @@
 use super::{CATALOG, PLANTED, WORKS};
-use kit::model::{Level, Profile, Quantity, Treatment, Unit};
+use kit::model::{Level, Profile, Quantity, Relation, Topology, Treatment, Unit};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -57,10 +57,41 @@ fn what_a_quantity_compares_is_measured_in_some_profile() {
     }
 }
 
+/// Two packages of a core with two threads each.
+fn server() -> Topology {
+    let packages = vec![vec![0, 2], vec![1, 3]];
+    Topology { cores: packages.clone(), packages, ..Topology::default() }
+}
+
+#[test]
+fn levels_that_follow_the_machine_are_measured_by_quick_alone_where_the_machine_has_them() {
+    for (cpus, topology, more) in
+        [(&[0][..], Topology::default(), false), (&[0, 1, 2, 3], server(), true)]
+    {
+        let placed = CATALOG.iter().map(|it| (it.design)().on(cpus, &topology));
+        let names = [Relation::Siblings, Relation::Packages].map(Relation::name);
+        let has = |it: &Treatment| it.0.values().any(|level| names.contains(&level.as_str()));
+        let found: Vec<String> = placed
+            .filter(|design| design.treatments(Profile::Quick).iter().any(has))
+            .map(|design| design.id)
+            .collect();
+        let expected = ["switch", "wake", "false_sharing"];
+        assert_eq!(found, if more { &expected[..] } else { &[] });
+    }
+    // The counts of workers go as far as the machine, and one beyond.
+    let cpus: Vec<u32> = (0..64).collect();
+    for experiment in ["speedup", "workers", "counters", "allocator"] {
+        let design = CATALOG.iter().find(|it| it.id == experiment).unwrap();
+        let quick = (design.design)().on(&cpus, &Topology::default()).treatments(Profile::Quick);
+        let most = quick.iter().flat_map(|it| it.0.values().filter_map(|n| n.parse::<u64>().ok()));
+        assert_eq!(most.filter(|n| *n <= 256).max(), Some(128), "{experiment}");
+    }
+}
+
 #[test]
 fn every_experiment_declares_its_figures_and_each_shows_something() {
     for experiment in CATALOG.iter().chain(PLANTED) {
-        let design = (experiment.design)();
+        let design = (experiment.design)().on(&[0, 1, 2, 3], &server());
         assert!((1..=5).contains(&design.figures.len()), "{}", design.id);
         for figure in &design.figures {
             let at = format!("{} {}", design.id, figure.id);

@@ -1,5 +1,6 @@
 //! What does it cost to wake a sleeping thread?
 
+use kit::model::Relation;
 use kit::{OBSERVATIONS_MAX, Result, Stop, Trial};
 use std::fs::File;
 use std::io::{Read, Write};
@@ -22,7 +23,15 @@ type Make = fn() -> Result<Bed>;
 const WAYS: [(&str, Make); 3] =
     [("futex", || Ok(Bed::Futex(AtomicU32::new(0)))), ("eventfd", eventfd), ("pipe", pipe)];
 
-const TWO_CPUS: [(&str, bool); 2] = [("one", false), ("two", true)];
+/// Where the two run: `None` for one CPU, or else what the two CPUs have in common, if that matters.
+const PLACES: [(&str, Option<Option<Relation>>); 6] = [
+    ("one", None),
+    ("two", Some(None)),
+    ("siblings", Some(Some(Relation::Siblings))),
+    ("shared_cache", Some(Some(Relation::SharedCache))),
+    ("package", Some(Some(Relation::Package))),
+    ("packages", Some(Some(Relation::Packages))),
+];
 
 fn eventfd() -> Result<Bed> {
     let file = sys::eventfd::new()?;
@@ -61,9 +70,12 @@ impl Bed {
 
 fn trial(trial: &mut Trial<'_>) -> Result<()> {
     let bed = trial.pick("way", &WAYS)?()?;
-    let two = trial.pick("cpus", &TWO_CPUS)?;
-    let own = trial.pin_to_one()?;
-    let cpu = if two { trial.other_cpu()? } else { own };
+    let two = trial.pick("cpus", &PLACES)?;
+    let [own, cpu] = match two {
+        None => [trial.one_cpu()?; 2],
+        Some(relation) => trial.pair(relation)?,
+    };
+    trial.pin(&[own])?;
     let (mut wakes, woken_ns) = (Vec::with_capacity(OBSERVATIONS_MAX), AtomicU64::new(0));
     trial.begin()?;
     let switches = std::thread::scope(|scope| {
@@ -99,5 +111,5 @@ fn trial(trial: &mut Trial<'_>) -> Result<()> {
 #[test]
 fn every_level_has_its_code() {
     crate::check_levels(&design(), "way", &WAYS);
-    crate::check_levels(&design(), "cpus", &TWO_CPUS);
+    crate::check_levels(&design(), "cpus", &PLACES);
 }

@@ -15,12 +15,15 @@ mod measure;
 mod pmu;
 pub mod programs;
 mod serve;
+mod topology;
 mod trial;
 pub mod workers;
 
 pub use channel::ChannelError;
 pub use measure::{BATCH_PRECISION, OBSERVATIONS_MAX, per_second, ppm};
+pub use pmu::{Counts, Pmu};
 pub use serve::{NOOP, TRIAL, serve_if_asked};
+pub use topology::topology;
 pub use trial::{EXHIBIT_ROWS_MAX, Stop, Trial};
 
 pub use model::{self, ensure};

@@ -36,7 +36,9 @@ fn answer(catalogs: &[&[Experiment]], subject: Option<Procedure>) -> Result<(), 
     // A crash is an observation here; its memory image is of no use and may be gigabytes.
     let _ = sys::limits::disable_core_dumps();
     let (again, heard, read_ns) = match order_of_an_earlier_program()? {
-        Some((spec, read_ns)) => (true, ToTrial::Run { version: PROTOCOL_VERSION, spec }, read_ns),
+        Some((spec, read_ns)) => {
+            (true, ToTrial::Run { version: PROTOCOL_VERSION, spec: Box::new(spec) }, read_ns)
+        }
         None => (false, channel.hear()?, sys::clock::now_ns()),
     };
     let message = match understood(heard, catalogs, subject) {
@@ -66,7 +68,7 @@ fn understood(
     };
     let name = &spec.experiment;
     let procedure = procedure.ok_or_else(|| format!("no experiment named {name}"))?;
-    Ok((spec, procedure))
+    Ok((*spec, procedure))
 }
 
 /// Returns the order that the trial received before it executed its own program anew

@@ -1,8 +1,11 @@
 use crate::channel::{Channel, ChannelError};
 use crate::limits;
-use crate::pmu::Pmu;
+use crate::pmu::{self, Counts, Pmu};
+use crate::workers::Crew;
 use crate::{Result, calibration};
-use model::{Check, Counters, Exhibit, FromTrial, Measured, ProgramFile, Series, Spec, ToTrial};
+use model::{
+    Check, Counters, Exhibit, FromTrial, Measured, ProgramFile, Relation, Series, Spec, ToTrial,
+};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::os::unix::process::CommandExt;
@@ -72,6 +75,8 @@ pub struct Trial<'a> {
     observed: BTreeMap<String, String>,
     measured: Measured,
     opened: Option<Opened>,
+    /// What the processor counted for this thread.
+    counted: Counts,
     closed: bool,
 }
 
@@ -98,6 +103,7 @@ impl<'a> Trial<'a> {
             observed: BTreeMap::new(),
             measured: Measured::default(),
             opened: None,
+            counted: Counts::default(),
             closed: false,
         }
     }
@@ -156,10 +162,39 @@ impl<'a> Trial<'a> {
         self.spec.cpus.last().copied().ok_or_else(|| Stop::failed("the plan gives no CPU"))
     }
 
-    /// Another CPU than [`Trial::one_cpu`]: the first of those allowed.
-    pub fn other_cpu(&self) -> Result<u32> {
+    /// Another CPU than [`Trial::one_cpu`]: of another core if there is one, and near. Keeps both as those
+    /// that the trial uses.
+    pub fn other_cpu(&mut self) -> Result<u32> {
+        Ok(self.pair(None)?[1])
+    }
+
+    /// Two CPUs with a relation; without one, [`Trial::one_cpu`] and the next in [`model::Topology::in_order`].
+    /// Keeps both as those that the trial uses.
+    pub fn pair(&mut self, relation: Option<Relation>) -> Result<[u32; 2]> {
         self.need_cpus(2)?;
-        Ok(self.spec.cpus[0])
+        let (cpus, topology) = (&self.spec.cpus, &self.spec.topology);
+        let pair = match relation {
+            None => topology.in_order(cpus).first_chunk().copied(),
+            Some(relation) => topology.pair(cpus, relation),
+        };
+        let pair = pair.ok_or_else(|| {
+            Stop::unsupported(format!(
+                "no two of CPUs {} are {}: choose others by --affinity, if the machine has such",
+                sys::affinity::format_list(cpus),
+                relation.map_or("different", Relation::describe)
+            ))
+        })?;
+        self.uses(&pair);
+        Ok(pair)
+    }
+
+    /// Keeps the CPUs on which the trial's threads and processes run, where these are more than the CPUs that
+    /// it is confined to.
+    pub fn uses(&mut self, cpus: &[u32]) {
+        let mut cpus = cpus.to_vec();
+        cpus.sort_unstable();
+        cpus.dedup();
+        self.observe(model::CPUS_USED, sys::affinity::format_list(&cpus));
     }
 
     /// Confines this thread (and those it makes) to one CPU, and verifies it.
@@ -181,7 +216,7 @@ impl<'a> Trial<'a> {
             sys::affinity::format_list(cpus),
             sys::affinity::format_list(&found)
         );
-        self.observe("affinity", sys::affinity::format_list(&found));
+        self.observe(model::AFFINITY, sys::affinity::format_list(&found));
         Ok(())
     }
 
@@ -286,6 +321,7 @@ impl<'a> Trial<'a> {
         let Some(opened) = self.opened.as_ref() else {
             return Err(Stop::failed("the timed region was closed before it was opened"));
         };
+        let counted = opened.pmu.end();
         let used = usage.since(opened.usage);
         let sched = sched.zip(opened.sched).map(|(now, then)| now.since(then));
         let io = io.zip(opened.io).map(|(now, then)| now.since(then));
@@ -305,8 +341,9 @@ impl<'a> Trial<'a> {
             blocks_out: Some(used.blocks_out),
             read_bytes: io.map(|io| io.read_bytes),
             write_bytes: io.map(|io| io.write_bytes),
-            pmu: opened.pmu.end().into(),
+            pmu: pmu::named(&counted).into(),
         };
+        self.counted = counted;
         // All is counted by now, so that the loop is in none of the counters.
         self.measured.calibration = Some(calibration::after(opened.calibration_ns));
         self.closed = true;
@@ -316,6 +353,13 @@ impl<'a> Trial<'a> {
     /// Corrects or completes the counters where the trial knows better: of workers, say.
     pub fn counters_mut(&mut self) -> &mut Counters {
         &mut self.measured.counters
+    }
+
+    /// Adds what the processor counted for the workers of a crew to what it counted for this thread.
+    pub fn count_workers(&mut self, crew: &Crew) {
+        let workers = crew.reports.iter().map(|report| report.counts);
+        let all = pmu::sum(workers.chain([self.counted])).unwrap_or_default();
+        self.measured.counters.pmu = pmu::named(&all).into();
     }
 
     /// Keeps what a program's threads waited for.

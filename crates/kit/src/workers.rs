@@ -7,6 +7,7 @@
 
 mod rounds;
 
+use crate::pmu::{Counts, EVENTS_COUNT};
 use crate::{Result, Stop};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -68,7 +69,7 @@ impl<'a> Placement<'a> {
 }
 
 /// Words that each worker reports in.
-const WORDS: usize = 16;
+const WORDS: usize = 24;
 /// A worker that has begun has its first instant in the first of these.
 const LIFE: std::ops::Range<usize> = 0..Span::WORDS;
 const INVOLUNTARY: usize = Span::WORDS;
@@ -77,6 +78,7 @@ const WORK: usize = 8;
 const STATUS: usize = 9;
 const CHECKSUM: usize = 10;
 const MET: usize = 11;
+const COUNTS: std::ops::Range<usize> = 12..12 + EVENTS_COUNT;
 
 const STATUS_DONE: u64 = 1;
 const STATUS_REFUSED: u64 = 2;
@@ -129,6 +131,8 @@ pub struct Report {
     pub work: u64,
     /// What it kept of its result, by [`Worker::keep`].
     pub result: u64,
+    /// What the processor counted for it, by [`Worker::counted`].
+    pub counts: Counts,
 }
 
 /// A worker, seen from its own code.
@@ -186,6 +190,14 @@ impl Worker<'_> {
     /// Counts work done.
     pub fn worked(&self, units: u64) {
         self.words[WORK].fetch_add(units, Ordering::Relaxed);
+    }
+
+    /// Keeps what the processor counted for it.
+    pub fn counted(&self, counts: &Counts) {
+        for (word, count) in self.words[COUNTS].iter().zip(counts) {
+            // One more, so that 0 says that nothing was counted.
+            word.store(count.map_or(0, |count| count.saturating_add(1)), Ordering::Relaxed);
+        }
     }
 
     /// Keeps a result where the compiler must not remove the work behind it.
@@ -407,6 +419,7 @@ fn read_report(words: &[AtomicU64]) -> Report {
         escaped: word(ESCAPED) != 0,
         work: word(WORK),
         result: word(CHECKSUM),
+        counts: std::array::from_fn(|at| word(COUNTS.start + at).checked_sub(1)),
     }
 }
 

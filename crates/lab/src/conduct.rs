@@ -179,6 +179,7 @@ fn must_be_known(manifest: &Manifest, dir: &Path) -> anyhow::Result<()> {
     // What was made for the session stands in its manifest alone.
     for design in manifest.designs.iter().filter(|design| design.subject.is_none()) {
         let now = catalog::again(design, manifest.options.preset.as_ref())?;
+        let now = now.on(&manifest.options.cpus, &manifest.environment.topology);
         // What the report draws of it is no part of what it measures.
         ensure!(
             (Design { figures: design.figures.clone(), ..now }) == *design,
@@ -213,6 +214,7 @@ fn settings(manifest: &Manifest, writer: &Writer) -> anyhow::Result<Settings> {
         seed: manifest.seed,
         profile: manifest.options.profile,
         cpus: manifest.options.cpus.clone(),
+        topology: manifest.environment.topology.clone(),
         memory_bytes,
         disk_bytes,
         scratch,

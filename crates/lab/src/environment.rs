@@ -17,6 +17,8 @@ pub(crate) fn look() -> Environment {
     let first = allowed.first().copied().unwrap_or_default();
     let memory = sys::proc::meminfo().ok();
     let neighbours = sys::proc::neighbours(LOOK);
+    let topology = kit::topology();
+    let threads_per_core = topology.cores.iter().map(Vec::len).max().unwrap_or(1);
     Environment {
         host: sys::machine::hostname().unwrap_or_default(),
         machine: sys::machine::machine_id_hash().unwrap_or_default(),
@@ -25,7 +27,8 @@ pub(crate) fn look() -> Environment {
         cpu_model: sys::topology::model_name().unwrap_or_default(),
         cpus_online: sys::topology::online().len() as u32,
         cpus_allowed: allowed,
-        threads_per_core: sys::topology::threads_per_core(),
+        threads_per_core: threads_per_core as u32,
+        topology,
         caches: caches(first),
         memory_bytes: memory.as_ref().map_or(0, |memory| memory.total_bytes),
         memory_available_bytes: memory.as_ref().map_or(0, |memory| memory.available_bytes),

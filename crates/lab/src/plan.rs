@@ -80,6 +80,9 @@ impl Plan {
         budget_s: u64,
     ) -> anyhow::Result<Plan> {
         designs.iter().try_for_each(must_be_there)?;
+        let cpus = cpus(args.measure.affinity.as_deref())?;
+        let topology = kit::topology();
+        let designs: Vec<_> = designs.into_iter().map(|it| it.on(&cpus, &topology)).collect();
         let options = Options {
             profile,
             experiments: designs.iter().map(|design| design.id.clone()).collect(),
@@ -89,7 +92,7 @@ impl Plan {
                 (None, None) => Some(budget_s as f64),
             },
             blocks: args.measure.runs,
-            cpus: cpus(args.measure.affinity.as_deref())?,
+            cpus,
             shield: !args.measure.no_shield,
             selftest: purpose == Purpose::Selftest,
             inquiry: match purpose {

@@ -419,6 +419,52 @@ mod tests {
         assert_eq!(measured([30, 10, 1], 0), ([0, 0, 0], 0));
     }
 
+    /// Returns how long trials of each experiment took in a recorded session of the catalog, on average in ns.
+    fn recorded_costs_ns() -> BTreeMap<String, u64> {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../recorded/base");
+        let stored = store::open(std::path::Path::new(folder)).unwrap();
+        let mut sums: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+        for record in stored.records {
+            let (ns, trials) = sums.entry(record.experiment.to_string()).or_default();
+            (*ns, *trials) = (*ns + record.total_ns, *trials + 1);
+        }
+        sums.into_iter().map(|(id, (ns, trials))| (id, ns / trials)).collect()
+    }
+
+    #[test]
+    fn quick_stays_within_its_budget_on_64_cpus_and_goes_as_far_as_they_do() {
+        let costs_ns = recorded_costs_ns();
+        let cpus: Vec<u32> = (0..64).collect();
+        let cores: Vec<Vec<u32>> = (0..32).map(|core| vec![core, core + 32]).collect();
+        let topology = model::Topology { cores, ..model::Topology::default() };
+        let profile = model::Profile::Quick;
+        let options = Options { profile, cpus: cpus.clone(), ..Options::default() };
+        let designs = crate::catalog::designs().into_iter().map(|it| it.on(&cpus, &topology));
+        let mut courses: Vec<Course> = designs.map(|it| Course::new(it, &options)).collect();
+        let budget_ns = profile.budget_s() * 1_000_000_000;
+        let (mut left_ns, mut farthest) = (budget_ns, BTreeMap::<String, u64>::new());
+        while let Some(next) = next_of_base(&courses, &options, 7, Some(left_ns)) {
+            let course = &mut courses[next.course];
+            for (_, treatment) in next.treatments {
+                let counts = ["count", "threads"].iter().filter_map(|it| treatment.level(it));
+                let most = counts.filter_map(|count| count.parse().ok()).max().unwrap_or(0);
+                let known = farthest.entry(course.design.id.clone()).or_default();
+                *known = most.max(*known);
+                let total_ns = costs_ns.get(&course.design.id).copied().unwrap_or(50_000_000);
+                let completed = model::Outcome::Completed { leaked: 0 };
+                let record = record(course, next.block, completed);
+                course.note(&Record { treatment, total_ns, ..record });
+                left_ns = left_ns.checked_sub(total_ns).unwrap();
+            }
+        }
+        for experiment in ["workers", "speedup", "counters", "allocator"] {
+            assert!(farthest[experiment] >= 64, "{experiment}: {farthest:?}");
+        }
+        let begun = courses.iter().all(|course| course.next_block() > 0);
+        let blocks: Vec<_> = courses.iter().map(|it| (&it.design.id, it.next_block())).collect();
+        assert!(begun && left_ns < budget_ns / 2, "{left_ns} ns left; {blocks:?}");
+    }
+
     #[test]
     fn no_number_of_blocks_ends_a_session_while_time_is_left() {
         let mut course = course();

@@ -1,4 +1,4 @@
-use crate::{Design, Profile};
+use crate::{Design, Profile, Topology};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -121,6 +121,8 @@ pub struct Environment {
     pub cpus_allowed: Vec<u32>,
     /// Threads per core.
     pub threads_per_core: u32,
+    /// How the CPUs that are online are arranged.
+    pub topology: Topology,
     /// Caches of the first allowed CPU.
     pub caches: Vec<CpuCache>,
     /// Memory, in bytes.

@@ -1,4 +1,4 @@
-use crate::{Measured, Profile, ProgramFile, Subject, Treatment};
+use crate::{Measured, Profile, ProgramFile, Subject, Topology, Treatment};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub enum ToTrial {
         /// [`PROTOCOL_VERSION`] of the runner.
         version: u32,
         /// What is to be realised.
-        spec: Spec,
+        spec: Box<Spec>,
     },
     /// Measure now.
     Go,
@@ -63,6 +63,9 @@ pub struct Spec {
     /// The CPUs it may use, ascending. Pinned work goes to the last one, since interrupts
     /// gather on the first.
     pub cpus: Vec<u32>,
+    /// How the machine's CPUs are arranged.
+    #[serde(default)]
+    pub topology: Topology,
     /// For whatever the trial draws at random.
     pub seed: u64,
     /// How long a timed region that repeats short operations should last, in nanoseconds.

@@ -2,6 +2,12 @@ use crate::{Name, Named, Treatment, Waits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// The fact under which a trial keeps its CPUs, where these are more than its first thread is confined to.
+pub const CPUS_USED: &str = "cpus";
+
+/// The fact under which a trial keeps the CPUs that its first thread is confined to.
+pub const AFFINITY: &str = "affinity";
+
 /// All that is kept of one trial: one line of `trials.ndjson`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Record {

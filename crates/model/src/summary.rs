@@ -104,6 +104,10 @@ pub struct ExperimentSummary {
     pub question: String,
     /// Blocks with at least one record.
     pub blocks: u32,
+    /// The sets of CPUs that its completed trials used, at most 8, those of the most trials first. Trials that
+    /// the scheduler could place on any CPU are in none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ran_on: Vec<RanOn>,
     /// How its trials ended.
     pub outcomes: Vec<OutcomeCount>,
     /// One row per treatment and response.
@@ -129,6 +133,15 @@ pub struct ExperimentSummary {
     pub tags: Vec<(String, u64)>,
     /// What a reader must know before the numbers: refusals, disturbance, too few blocks.
     pub warnings: Vec<String>,
+}
+
+/// CPUs that trials used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RanOn {
+    /// The CPUs, ascending.
+    pub cpus: Vec<u32>,
+    /// The number of trials.
+    pub trials: u64,
 }
 
 /// How many trials ended in one way.

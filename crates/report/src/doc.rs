@@ -47,6 +47,8 @@ pub(crate) enum Block<'a> {
     Table(Table),
     /// Names with their values.
     Facts(Vec<(String, Text)>),
+    /// A drawing in letters, line by line.
+    Letters(Vec<String>),
     /// A drawing with its title and caption.
     Figure(Figure<'a>),
     /// The same with an address on the page.

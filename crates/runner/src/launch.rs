@@ -227,6 +227,7 @@ impl Runner {
             experiment: order.design.id.clone(),
             treatment: order.treatment.clone(),
             cpus: self.settings.cpus.clone(),
+            topology: self.settings.topology.clone(),
             seed,
             timed_ns: self.settings.profile.timed_ns(),
             profile: self.settings.profile,
@@ -238,7 +239,7 @@ impl Runner {
             programs: order.design.programs.clone(),
         };
         // The trial may be gone already; what became of it is seen below.
-        let _ = talk.say(&ToTrial::Run { version: PROTOCOL_VERSION, spec });
+        let _ = talk.say(&ToTrial::Run { version: PROTOCOL_VERSION, spec: Box::new(spec) });
         match talk.hear(deadline, Phase::SettingUp)? {
             FromTrial::Ready { observed, set_up_ns } => {
                 let ready_ns = talk.woken().wall_ns - begun_ns;

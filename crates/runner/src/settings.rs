@@ -1,4 +1,4 @@
-use model::Profile;
+use model::{Profile, Topology};
 use std::path::PathBuf;
 
 /// What all trials of a session have in common.
@@ -10,6 +10,8 @@ pub struct Settings {
     pub profile: Profile,
     /// The CPUs that trials may use, ascending.
     pub cpus: Vec<u32>,
+    /// How the machine's CPUs are arranged.
+    pub topology: Topology,
     /// Memory that a trial may use in all, in bytes.
     pub memory_bytes: u64,
     /// Space that a trial may use in its scratch folder, in bytes.

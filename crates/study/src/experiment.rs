@@ -185,9 +185,14 @@ pub(crate) fn grid(value: &Value<'_>, design: &Design) -> Result<Grid> {
     for entry in table.entries().into_iter().filter(|entry| entry.name != "from") {
         let wrong = |what| entry.error_at_name(what);
         let factor = factors::find(&design.factors, &entry.name, wrong)?;
-        let levels = match entry.is_text() {
-            true if entry.text("a text")? == "all" => Vec::new(),
-            _ => entry.words("\"all\", or a list of levels")?,
+        let expected = "\"all\", \"machine\", or a list of levels";
+        let levels = match entry.is_text().then(|| entry.text(expected)).transpose()?.as_deref() {
+            Some("all") => Vec::new(),
+            Some(model::OF_MACHINE) => {
+                grid.vary.push((entry.name.clone(), vec![model::OF_MACHINE.into()]));
+                continue;
+            }
+            _ => entry.words(expected)?,
         };
         if let Some(wrong) = levels.iter().find(|level| factor.level(level).is_none()) {
             let known = factor.levels.iter().map(|level| level.name.as_str());

@@ -28,6 +28,8 @@ pub enum Event {
     CacheMisses,
     /// Branches predicted wrongly, by the CPU.
     BranchMisses,
+    /// Cycles in which the CPU issued nothing because it waited for data or units, by the CPU.
+    StalledCycles,
 }
 
 impl Event {
@@ -59,7 +61,7 @@ const PERF_TYPE_HARDWARE: u32 = 0;
 const PERF_TYPE_SOFTWARE: u32 = 1;
 
 /// The events in the order of [`Event`]: name, `type` and `config`.
-const EVENTS: [(&str, u32, u64); 8] = [
+const EVENTS: [(&str, u32, u64); 9] = [
     ("context-switches", PERF_TYPE_SOFTWARE, 3),
     ("cpu-migrations", PERF_TYPE_SOFTWARE, 4),
     ("page-faults", PERF_TYPE_SOFTWARE, 2),
@@ -68,6 +70,7 @@ const EVENTS: [(&str, u32, u64); 8] = [
     ("instructions", PERF_TYPE_HARDWARE, 1),
     ("cache-misses", PERF_TYPE_HARDWARE, 3),
     ("branch-misses", PERF_TYPE_HARDWARE, 5),
+    ("stalled-cycles-backend", PERF_TYPE_HARDWARE, 8),
 ];
 
 /// `PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING`.

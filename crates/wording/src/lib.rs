@@ -2,6 +2,7 @@
 //!
 //! This room knows neither pages nor terminals nor experiments.
 
+pub mod cpus;
 pub mod number;
 mod text;
 

@@ -13,6 +13,7 @@ pub(crate) mod meter;
 pub(crate) mod need;
 pub(crate) mod numbers;
 pub(crate) mod outcomes;
+pub(crate) mod places;
 pub(crate) mod planted;
 pub(crate) mod sample;
 pub(crate) mod summary;

@@ -40,9 +40,7 @@ impl Placement {
         if self != Placement::Other {
             return Ok(None);
         }
-        let other = trial.other_cpu()?;
-        trial.observe("partner_cpu", other);
-        Ok(Some(other))
+        Ok(Some(trial.other_cpu()?))
     }
 }
 

@@ -115,7 +115,8 @@ fn trial(trial: &mut Trial) -> Result<()> {
 /// interrupts gather on the first.
 fn place(trial: &mut Trial) -> Result<Vec<u32>> {
     let server = trial.one_cpu()?;
-    let generator = trial.spec().cpus.first().copied().unwrap_or(server);
+    // On one CPU the two share it.
+    let generator = trial.other_cpu().unwrap_or(server);
     trial.pin(&[generator])?;
     trial.observe("server_cpu", server);
     Ok(vec![server])

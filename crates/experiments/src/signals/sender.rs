@@ -6,7 +6,7 @@ use super::stage::{LOST, NOTICED, QUEUE_WAIT_NS, READY, SENT, SENT_NS, Stage};
 use crate::support::child;
 use crate::support::random::Random;
 use kit::workers::{Model, queue_wait_since};
-use kit::{Result, Stop, Trial};
+use kit::{Result, Trial};
 use sys::clock::now_ns;
 use sys::task::Pid;
 use sys::wait_signal::{SignalSet, SleepReader, block, thread_id};
@@ -64,12 +64,11 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// For as long as the trial may take. The sender takes the first CPU, since receivers that
-    /// stay on one stay on the last.
-    pub(super) fn of(trial: &Trial<'_>, rounds_max: u64) -> Result<Self> {
+    /// For as long as the trial may take. The sender takes another CPU than receivers that stay on one, if
+    /// there is one.
+    pub(super) fn of(trial: &mut Trial<'_>, rounds_max: u64) -> Result<Self> {
+        let cpu = trial.other_cpu().or_else(|_| trial.one_cpu())?;
         let spec = trial.spec();
-        let cpu = spec.cpus.first().copied();
-        let cpu = cpu.ok_or_else(|| Stop::failed("the plan gives no CPU"))?;
         Ok(Plan { limit_ns: spec.timed_ns, rounds_max, seed: spec.seed, cpu })
     }
 }

@@ -1,9 +1,9 @@
 //! Workers that do the same at the same time, in rounds: on which CPUs, how long, and whether they
 //! really did.
 
-use kit::model::Profile;
+use kit::model::{Profile, Relation};
 use kit::workers::{Fate, Model, Pace, Placement, Refusal, Rounds, Worker, crew_placed};
-use kit::{Result, Stop, Trial};
+use kit::{Pmu, Result, Stop, Trial};
 
 /// All workers must have had their CPUs for this share of the time until the first of them was
 /// done, in the middle one of a trial's rounds: then fewer than half of them were disturbed, and
@@ -17,6 +17,15 @@ const SHORT_NS: u64 = 500_000;
 
 /// The same in `smoke`.
 const SHORTEST_NS: u64 = 250_000;
+
+/// What the levels of a factor that says where two workers run stand for.
+pub(crate) const PAIRS: [(&str, Option<Relation>); 5] = [
+    ("apart", None),
+    ("siblings", Some(Relation::Siblings)),
+    ("shared_cache", Some(Relation::SharedCache)),
+    ("package", Some(Relation::Package)),
+    ("packages", Some(Relation::Packages)),
+];
 
 /// How long a CPU that several workers share is busy in a round, in nanoseconds: several time
 /// slices, which are as long as a timer tick (4 ms, or 10) where there is nothing to choose.
@@ -54,9 +63,24 @@ impl Party {
         cpus_most: usize,
     ) -> Result<Self> {
         trial.need_cpus(cpus_most.min(2))?;
-        trial.need_tasks(workers)?;
-        let mut cpus = apart(&trial.spec().cpus);
+        let spec = trial.spec();
+        let mut cpus = spec.topology.in_order(&spec.cpus);
         cpus.truncate(cpus_most);
+        Self::on(trial, model, workers, cpus)
+    }
+
+    /// Makes two workers on two CPUs that have a relation. Also confines this thread to these CPUs.
+    pub(crate) fn of_two(
+        trial: &mut Trial<'_>,
+        model: Model,
+        relation: Option<Relation>,
+    ) -> Result<Self> {
+        let cpus = trial.pair(relation)?;
+        Self::on(trial, model, 2, cpus.into())
+    }
+
+    fn on(trial: &mut Trial<'_>, model: Model, workers: usize, cpus: Vec<u32>) -> Result<Self> {
+        trial.need_tasks(workers)?;
         let mut ascending = cpus.clone();
         ascending.sort_unstable();
         trial.pin(&ascending)?;
@@ -108,8 +132,16 @@ impl Party {
         self.observe(trial);
         trial.begin()?;
         let placement = Placement::Apart(&self.cpus);
-        let crew = crew_placed(self.model, self.workers, placement, work, |_| while_held())?;
+        let counted = |worker: &Worker<'_>| {
+            let mut pmu = Pmu::open();
+            pmu.begin();
+            let kept = work(worker);
+            worker.counted(&pmu.end());
+            kept
+        };
+        let crew = crew_placed(self.model, self.workers, placement, counted, |_| while_held())?;
         trial.end()?;
+        trial.count_workers(&crew);
         let of = self.workers;
         match [crew.count(Fate::NotMade), crew.count(Fate::Refused), of - crew.count(Fate::Done)] {
             [0, 0, 0] => {}
@@ -157,47 +189,16 @@ impl Party {
         Ok(())
     }
 
-    /// Keeps where they run: what their CPUs share decides what it costs.
+    /// Keeps the length of a line, which decides what shares one.
     fn observe(&self, trial: &mut Trial<'_>) {
-        trial.observe("cpus", sys::affinity::format_list(&self.cpus));
         let line_bytes = self.cpus.first().and_then(|cpu| line_bytes(*cpu));
         trial.observe("line_bytes", line_bytes.map_or("unknown".into(), |b| b.to_string()));
-        if let [one, other, ..] = self.cpus[..] {
-            let siblings = sys::topology::core_siblings(one).contains(&other);
-            let cores =
-                if siblings { "one core, by two of its threads (SMT)" } else { "two cores" };
-            trial.observe("cores", cores);
-            trial.observe("nearest_shared_cache", shared_cache(one, other));
-        }
     }
 }
 
 /// The length of a line of `cpu`'s first data cache, in bytes.
 pub(crate) fn line_bytes(cpu: u32) -> Option<u64> {
     sys::topology::caches(cpu).into_iter().find_map(|cache| cache.line_bytes)
-}
-
-/// CPUs such that those of different cores come first, the last of the list before the others:
-/// interrupts gather on the first.
-pub(crate) fn apart(cpus: &[u32]) -> Vec<u32> {
-    apart_by(cpus, sys::topology::core_siblings)
-}
-
-fn apart_by(cpus: &[u32], siblings: impl Fn(u32) -> Vec<u32>) -> Vec<u32> {
-    let (mut first, mut rest): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
-    for cpu in cpus.iter().rev() {
-        let taken = siblings(*cpu).iter().any(|sibling| first.contains(sibling));
-        if taken { rest.push(*cpu) } else { first.push(*cpu) }
-    }
-    first.extend(rest);
-    first
-}
-
-/// The cache nearest to both CPUs.
-fn shared_cache(one: u32, other: u32) -> String {
-    let caches = sys::topology::caches(one);
-    let shared = caches.iter().find(|cache| cache.shared_by.contains(&other));
-    shared.map_or("none is known".into(), |cache| format!("level {}", cache.level))
 }
 
 /// For how much of the time all workers had their CPUs, in the middle one of the rounds.
@@ -217,16 +218,7 @@ fn typical_concurrency(mut rounds_ppm: Vec<i64>) -> Result<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{apart_by, typical_concurrency};
-
-    #[test]
-    fn cpus_of_different_cores_come_first() {
-        // Neighbours share a core, as x86 often numbers them; then CPU n and n + 4.
-        assert_eq!(apart_by(&[0, 1, 2, 3], |cpu| vec![cpu & !1, cpu | 1]), [3, 1, 2, 0]);
-        assert_eq!(apart_by(&[0, 1, 4, 5], |cpu| vec![cpu % 4, cpu % 4 + 4]), [5, 4, 1, 0]);
-        assert_eq!(apart_by(&[0, 1], |cpu| vec![cpu]), [1, 0]);
-        assert_eq!(apart_by(&[], |cpu| vec![cpu]), Vec::<u32>::new());
-    }
+    use super::typical_concurrency;
 
     #[test]
     fn a_trial_stands_while_fewer_than_half_of_its_rounds_were_disturbed() {

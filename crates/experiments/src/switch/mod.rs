@@ -11,8 +11,8 @@ mod ring;
 mod timing;
 
 use crate::support::memory::PAGES;
-use crate::support::party::apart;
 use footprint::{Footprint, bytes_of, line_bytes};
+use kit::model::Relation;
 use kit::workers::{MODEL_LEVELS, Model};
 use kit::{Result, Stop, Trial};
 use passing::{Events, Futexes, Passing, Pipes, Turn};
@@ -56,18 +56,32 @@ enum Kind {
 const KINDS: [(&str, Kind); 3] =
     [("ring", Kind::Ring), ("single", Kind::Single), ("self", Kind::Own)];
 
-/// Whether the tasks run on two CPUs: the levels of the factor `placement`.
-const PLACEMENTS: [(&str, bool); 2] = [("same", false), ("other", true)];
+/// Where the tasks run: the levels of the factor `placement`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Placement {
+    Same,
+    /// On two CPUs in turn, which have a relation.
+    Other(Option<Relation>),
+}
+
+const PLACEMENTS: [(&str, Placement); 6] = [
+    ("same", Placement::Same),
+    ("other", Placement::Other(None)),
+    ("siblings", Placement::Other(Some(Relation::Siblings))),
+    ("shared_cache", Placement::Other(Some(Relation::SharedCache))),
+    ("package", Placement::Other(Some(Relation::Package))),
+    ("packages", Placement::Other(Some(Relation::Packages))),
+];
 
 /// The CPU of each task.
-fn cpus(trial: &Trial<'_>, on_two: bool, tasks: usize) -> Result<Vec<u32>> {
-    if !on_two {
-        return Ok(vec![trial.one_cpu()?; tasks]);
+fn cpus(trial: &mut Trial<'_>, placement: Placement, tasks: usize) -> Result<Vec<u32>> {
+    match placement {
+        Placement::Same => Ok(vec![trial.one_cpu()?; tasks]),
+        Placement::Other(relation) => {
+            let pair = trial.pair(relation)?;
+            Ok((0..tasks).map(|task| pair[task % 2]).collect())
+        }
     }
-    trial.need_cpus(2)?;
-    // On another core if there is one: the threads of one core share its caches and units.
-    let apart = apart(&trial.spec().cpus);
-    Ok((0..tasks).map(|task| apart[task % 2]).collect())
 }
 
 /// What one treatment asks for.
@@ -127,10 +141,11 @@ fn trial(trial: &mut Trial<'_>) -> Result<()> {
 /// Reads the treatment and refuses what this machine cannot realise.
 fn asked(trial: &mut Trial<'_>) -> Result<Asked> {
     let kind = trial.pick("kind", &KINDS)?;
-    let on_two = trial.pick("placement", &PLACEMENTS)?;
+    let placement = trial.pick("placement", &PLACEMENTS)?;
+    let on_two = placement != Placement::Same;
     let huge: Huge = trial.pick("pages", &PAGES)?;
     let tasks = trial.number("tasks")? as usize;
-    let cpus = cpus(trial, on_two, tasks)?;
+    let cpus = cpus(trial, placement, tasks)?;
     let caches = sys::topology::caches(cpus[0]);
     let bytes = bytes_of(trial.level("working_set")?, &caches).map_err(Stop::Unsupported)?;
     let line_bytes = line_bytes(&caches) as usize;
@@ -143,7 +158,6 @@ fn asked(trial: &mut Trial<'_>) -> Result<Asked> {
         && trial.level("mechanism")? == "pipe";
     let model = trial.pick("model", &MODEL_LEVELS)?;
     trial.pin(&cpus[..1])?;
-    trial.observe("cpus", sys::affinity::format_list(&cpus));
     trial.observe("working_set_bytes", bytes);
     if let Some(second) = caches.iter().find(|cache| cache.level == 2 && cache.holds_data()) {
         trial.observe("second_cache_shared_by", sys::affinity::format_list(&second.shared_by));

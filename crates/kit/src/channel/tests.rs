@@ -12,7 +12,7 @@ mod scale;
 
 fn orders() -> Vec<Vec<u8>> {
     let spec = Spec { experiment: "create".into(), cpus: vec![0, 3], ..Spec::default() };
-    [ToTrial::Run { version: PROTOCOL_VERSION, spec }, ToTrial::Go]
+    [ToTrial::Run { version: PROTOCOL_VERSION, spec: Box::new(spec) }, ToTrial::Go]
         .iter()
         .map(|order| [serde_json::to_vec(order).unwrap(), b"\n".to_vec()].concat())
         .collect()

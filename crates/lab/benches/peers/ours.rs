@@ -47,6 +47,7 @@ impl Ours {
             seed: sys::clock::unix_ms(),
             profile: Profile::Standard,
             cpus: all.clone(),
+            topology: kit::topology(),
             memory_bytes: 256 << 20,
             disk_bytes: 1 << 20,
             scratch: scratch.0.clone(),

@@ -74,10 +74,16 @@ pub(super) fn disturbances(
             "stop it, or trust CPU times rather than wall times",
         );
     }
-    if environment.threads_per_core > 1 {
+    let (cpus, topology) = (&environment.cpus_allowed, &environment.topology);
+    if let Some(cores) = topology.cores_of(cpus).filter(|cores| *cores < cpus.len()) {
         note(
-            format!("{} threads share a core", environment.threads_per_core),
-            "choose CPUs of different cores by --affinity",
+            format!("CPUs {} are hardware threads of {cores} core(s)", wording::cpus::list(cpus)),
+            match cores {
+                1 => "nothing here: experiments with two CPUs measure one core, and say so",
+                _ => {
+                    "one CPU of each core by --affinity; experiments with two CPUs do so by themselves"
+                }
+            },
         );
     }
     match environment.settings.get("governor").map(String::as_str) {

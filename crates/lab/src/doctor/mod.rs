@@ -63,7 +63,13 @@ impl Findings {
         let mut out = String::new();
         let _ = writeln!(out, "{BOLD}This machine{BOLD:#}");
         for (name, value) in facts(&self.environment) {
-            let _ = writeln!(out, "  {name:<12} {}", wording::cleaned(&value));
+            let first = format!("  {name:<12} ");
+            hanging(&mut out, &first, FACT_INDENT, &wording::cleaned(&value), Style::new());
+        }
+        let Environment { topology, cpus_allowed, .. } = &self.environment;
+        let width = ui::width().saturating_sub(FACT_INDENT);
+        for line in wording::cpus::drawing(topology, cpus_allowed, width) {
+            let _ = writeln!(out, "{:FACT_INDENT$}{line}", "");
         }
         let _ = writeln!(out, "\n{BOLD}What can be observed{BOLD:#}");
         for channel in &self.channels {
@@ -89,6 +95,9 @@ impl Findings {
         out
     }
 }
+
+/// Columns before a fact of the machine.
+const FACT_INDENT: usize = 15;
 
 /// Columns before what is said of a channel.
 const CHANNEL_INDENT: usize = 27;
@@ -148,10 +157,9 @@ fn floor_text(floor: Option<f64>) -> String {
 
 fn facts(environment: &Environment) -> Vec<(&'static str, String)> {
     let cpus = format!(
-        "{} online, {} for this process, {} thread(s) per core",
+        "{} online; for this process {}",
         environment.cpus_online,
-        sys::affinity::format_list(&environment.cpus_allowed),
-        environment.threads_per_core
+        wording::cpus::described(&environment.topology, &environment.cpus_allowed)
     );
     let caches: Vec<String> = environment
         .caches

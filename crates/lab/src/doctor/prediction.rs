@@ -77,6 +77,7 @@ pub(super) fn predict(environment: &Environment) -> anyhow::Result<Prediction> {
         seed: sys::clock::now_ns(),
         profile: Profile::Quick,
         cpus: environment.cpus_allowed.clone(),
+        topology: environment.topology.clone(),
         memory_bytes,
         disk_bytes,
         scratch: folder.path().to_path_buf(),

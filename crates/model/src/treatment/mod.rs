@@ -1,3 +1,7 @@
+mod machine;
+
+pub use machine::OF_MACHINE;
+
 use crate::{Cell, Design, Factor, Figure, Profile, ProgramFile, Quantity};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -149,7 +153,8 @@ impl Design {
         }
         for (factor, levels) in self.grids.iter().flat_map(|grid| &grid.vary) {
             self.check_level(factor, None)?;
-            levels.iter().try_for_each(|level| self.check_level(factor, Some(level)))?;
+            let named = levels.iter().filter(|level| *level != OF_MACHINE);
+            named.into_iter().try_for_each(|level| self.check_level(factor, Some(level)))?;
         }
         self.subject.iter().try_for_each(|subject| subject.check(self))?;
         self.programs.iter().try_for_each(ProgramFile::check)?;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Card, Center, Claim, Grid, Level, Quantity, Region, Response, Unit};
+use crate::{Card, Center, Claim, Grid, Level, Quantity, Region, Response, Topology, Unit};
 use proptest::prelude::*;
 
 fn level(name: &str, from: Profile) -> Level {
@@ -166,4 +166,64 @@ proptest! {
         prop_assert!((low * high / (value * value) - 1.0).abs() < 1e-9);
         prop_assert!(region.contains(value) && !region.contains(high * 1.001) && !region.contains(low / 1.001));
     }
+}
+
+#[test]
+fn levels_follow_the_machine_where_a_grid_says_so() {
+    let count = factor(
+        "count",
+        &[
+            ("1", Profile::Smoke),
+            ("2", Profile::Smoke),
+            ("4", Profile::Quick),
+            ("6", Profile::Thorough),
+            ("8", Profile::Thorough),
+            ("64", Profile::Thorough),
+        ],
+    );
+    let place = factor(
+        "place",
+        &[
+            ("apart", Profile::Smoke),
+            ("siblings", Profile::Thorough),
+            ("packages", Profile::Thorough),
+        ],
+    );
+    let grid =
+        |from, factor: &str| Grid { from, vary: vec![(factor.into(), vec![OF_MACHINE.into()])] };
+    let design = Design {
+        id: "it".into(),
+        factors: vec![count, place],
+        grids: vec![grid(Profile::Quick, "count"), grid(Profile::Quick, "place")],
+        ..Design::default()
+    };
+    design.check().expect("there");
+    let counts = |cpus: u32| {
+        let cpus: Vec<u32> = (0..cpus).collect();
+        let design = design.clone().on(&cpus, &Topology::default());
+        let all = design.treatments(Profile::Quick).into_iter();
+        let mut counts: Vec<u32> =
+            all.map(|it| it.level("count").expect("there").parse().expect("there")).collect();
+        counts.sort_unstable();
+        counts
+    };
+    assert_eq!(counts(1), [1, 2]);
+    assert_eq!(counts(2), [1, 2, 4]);
+    assert_eq!(counts(6), [1, 2, 4, 6, 8]);
+    assert_eq!(counts(64), [1, 2, 4, 8, 64]);
+    assert_eq!(counts(200), [1, 2, 4, 8, 64]);
+    // Without a machine such a grid measures nothing.
+    assert_eq!(design.treatments(Profile::Thorough), []);
+    // Two cores with two threads each have two kinds of pairs; two CPUs have one, which is the baseline's.
+    let topology = Topology {
+        cores: vec![vec![0, 2], vec![1, 3]],
+        packages: vec![vec![0, 1, 2, 3]],
+        ..Topology::default()
+    };
+    let places = |cpus: &[u32]| {
+        let design = design.clone().on(cpus, &topology);
+        let all = design.treatments(Profile::Quick).into_iter();
+        all.filter(|it| it.level("place") != Some("apart")).count()
+    };
+    assert_eq!((places(&[0, 1, 2, 3]), places(&[0, 1]), places(&[0, 2])), (1, 0, 0));
 }

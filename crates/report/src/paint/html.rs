@@ -55,6 +55,7 @@ fn block(block: &Block<'_>) -> Markup {
         Block::Facts(facts) => html! {
             dl.facts { @for (name, text) in facts { div { dt { (name) } dd { (inline(text)) } } } }
         },
+        Block::Letters(lines) => html! { pre { (lines.join("\n")) } },
         Block::Figure(figure) => self::figure(figure),
         Block::Fold(fold) => self::fold(fold),
         Block::Section(id, inner) => html! { section id=(id) { (blocks(inner)) } },

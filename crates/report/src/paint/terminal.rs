@@ -77,6 +77,7 @@ fn block(block: &Block<'_>, width: usize, folds: Folds) -> Vec<String> {
             let rows = facts.iter().map(|(name, text)| [name.as_str().into(), text.clone()]);
             table::lines(&Table::of(&["", ""]).rows::<Text>(rows), width)
         }
+        Block::Letters(lines) => lines.clone(),
         Block::Figure(figure) | Block::Chart(_, figure) => {
             let drawn = figure.drawing.letters(width);
             if drawn.is_empty() {

@@ -4,7 +4,9 @@ use super::chapter::Chapter;
 use crate::doc::{Block, Doc, Kind, Role, Table, Text, Tone};
 use crate::paint;
 use crate::words;
-use model::{Card, Center, Claim, Design, Part, Preset, Profile, Quantity, Response, Unit};
+use model::{
+    Card, Center, Claim, Design, Part, Preset, Profile, Quantity, Response, Treatment, Unit,
+};
 use wording::number::{Terms, rounded, share, terms_of};
 use wording::{capital, counted, short, stated};
 
@@ -182,6 +184,7 @@ fn experiment(design: &Design, profile: Profile) -> Vec<Block<'static>> {
 /// Returns the factors with their levels; those that the profile leaves out are pale.
 fn varied(design: &Design, profile: Profile) -> Block<'static> {
     let mut table = Table::of(&["factor", "level", "from profile", "what the trial does"]);
+    let planned = design.treatments(Profile::Thorough);
     for factor in &design.factors {
         if !factor.about.is_empty() {
             let none = String::new;
@@ -192,7 +195,11 @@ fn varied(design: &Design, profile: Profile) -> Block<'static> {
             let tone = if level.from > profile { Tone::Quiet } else { Tone::Plain };
             let about = if level.about.is_empty() { "–" } else { &level.about };
             let name = format!("{}{baseline}", level.name);
-            table.toned(tone, [factor.name.clone(), name, level.from.name().into(), about.into()]);
+            let is_planned = |it: &Treatment| it.level(&factor.name) == Some(level.name.as_str());
+            // Grids that follow the machine name no level before it is known.
+            let follows_machine = !planned.iter().any(is_planned);
+            let from = if follows_machine { "if the machine has it" } else { level.from.name() };
+            table.toned(tone, [factor.name.clone(), name, from.into(), about.into()]);
         }
     }
     Block::Table(table)

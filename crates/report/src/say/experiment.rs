@@ -4,7 +4,7 @@ use super::chapter::Chapter;
 use super::disturbance::CHECK;
 use super::{
     accounts, catalog, claims, disturbance, exhibits, fineness, missing, numbers, opening, planted,
-    subject, trials, waits,
+    processor, subject, trials, waits,
 };
 use crate::Session;
 use crate::chart::{self, Figure};
@@ -65,6 +65,7 @@ pub(crate) fn chapter<'a>(
         (counted(summary.claims.len(), "claim"), claims::claims(chapter)),
         ("What it is made of".into(), accounts::accounts(chapter, letters)),
         ("What threads waited for".into(), waits::of_study(chapter)),
+        ("What the processor counted".into(), processor::counted(chapter)),
         ("What a trial saw".into(), exhibits::exhibits(chapter)),
         ("All estimates".into(), numbers::numbers(chapter)),
         ("Precision".into(), fineness::fineness(chapter)),

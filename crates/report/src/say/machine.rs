@@ -1,7 +1,7 @@
 //! The machine, what measuring cost on it, and how to do it all again.
 
 use crate::Session;
-use crate::doc::{Block, Role, Text};
+use crate::doc::{Block, Role, Table, Text};
 use crate::words;
 use model::{Environment, Unit};
 use wording::number::{self, Terms, binary, rounded, share, value};
@@ -25,6 +25,7 @@ pub(crate) fn environment(session: &Session<'_>) -> Vec<Block<'static>> {
         })
     );
     let mut blocks = vec![Block::facts(facts)];
+    blocks.extend(where_experiments_ran(session));
     if !environment.settings.is_empty() {
         let settings = environment.settings.iter().take(LISTED_MAX);
         let settings = settings.map(|(name, setting)| (short(name, 80), short(setting, 300)));
@@ -38,7 +39,48 @@ pub(crate) fn environment(session: &Session<'_>) -> Vec<Block<'static>> {
         blocks.push(Block::heading(3, "The busiest others when the session began"));
         blocks.push(Block::list(neighbours));
     }
-    summed_up("The machine", about, "All that is known of it", blocks)
+    let mut part = summed_up("The machine", about, "All that is known of it", blocks);
+    // Before what is behind a label.
+    let fold = part.len() - 1;
+    part.splice(fold..fold, drawing(session));
+    part
+}
+
+/// The width of the drawing of the machine: a narrow page's.
+const DRAWING_CHARACTERS: usize = 44;
+
+/// The most lines of it.
+const DRAWING_LINES_MAX: usize = 60;
+
+/// Returns how the CPUs are arranged; nothing where that is not known.
+fn drawing(session: &Session<'_>) -> Vec<Block<'static>> {
+    let (topology, ours) = (&session.manifest.environment.topology, &session.manifest.options.cpus);
+    let mut drawing = wording::cpus::drawing(topology, ours, DRAWING_CHARACTERS);
+    drawing.truncate(DRAWING_LINES_MAX);
+    if drawing.is_empty() {
+        return Vec::new();
+    }
+    let has_others = topology.cores.concat().iter().any(|cpu| !ours.contains(cpu));
+    let others = " This session did not use the CPUs in parentheses.";
+    let legend = "Brackets are cores with the CPUs that are their hardware threads.";
+    let legend = format!("{legend}{}", if has_others { others } else { "" });
+    vec![Block::Letters(drawing), Block::small(legend)]
+}
+
+fn where_experiments_ran(session: &Session<'_>) -> Vec<Block<'static>> {
+    let topology = &session.manifest.environment.topology;
+    let experiments = session.summary.experiments.iter();
+    let rows = experiments.filter(|it| !it.ran_on.is_empty()).map(|experiment| {
+        let sets =
+            experiment.ran_on.iter().map(|set| wording::cpus::described(topology, &set.cpus));
+        [short(&experiment.id, 80), sets.collect::<Vec<_>>().join("; ")]
+    });
+    let rows: Vec<[String; 2]> = rows.collect();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let table = Table::of(&["experiment", "CPUs"]).rows(rows);
+    vec![Block::heading(3, "Where the experiments ran"), Block::Table(table)]
 }
 
 /// Returns a part of the page: what it says in a sentence, and behind a label all of it.
@@ -56,7 +98,6 @@ fn facts(environment: &Environment) -> Vec<(&'static str, String)> {
         0 => String::new(),
         n => rounded(n as f64, Terms::In(&Unit::Bytes)),
     };
-    let cpus: Vec<String> = environment.cpus_allowed.iter().map(u32::to_string).collect();
     let caches = environment.caches.iter().map(|cache| {
         let size = binary(cache.size_bytes as f64);
         format!("L{} {} {size}, lines of {} B", cache.level, cache.kind, cache.line_bytes)
@@ -67,8 +108,10 @@ fn facts(environment: &Environment) -> Vec<(&'static str, String)> {
         ("machine, hashed", environment.machine.clone()),
         ("processor", environment.cpu_model.clone()),
         ("CPUs online", environment.cpus_online.to_string()),
-        ("CPUs allowed", cpus.join(", ")),
-        ("threads per core", environment.threads_per_core.to_string()),
+        (
+            "CPUs allowed",
+            wording::cpus::described(&environment.topology, &environment.cpus_allowed),
+        ),
         ("caches", caches.join("; ")),
         ("memory", bytes(environment.memory_bytes)),
         ("memory available", bytes(environment.memory_available_bytes)),

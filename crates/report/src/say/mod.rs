@@ -22,6 +22,7 @@ pub(crate) mod opening;
 pub(crate) mod plan;
 pub(crate) mod planted;
 pub(crate) mod prediction;
+mod processor;
 pub(crate) mod report;
 pub(crate) mod scale;
 pub(crate) mod selftest;

@@ -51,6 +51,7 @@ pub(crate) fn settings(folder: &Path) -> Settings {
         seed: 1,
         profile: Profile::Smoke,
         cpus: sys::affinity::allowed().expect("affinity"),
+        topology: kit::topology(),
         memory_bytes: 1 << 30,
         disk_bytes: 1 << 30,
         scratch: folder.join("scratch"),

@@ -10,6 +10,7 @@ use crate::session::input::Input;
 use crate::session::meter::meter;
 use crate::session::need::half_width;
 use crate::session::outcomes::{failed_checks, outcomes, tag_counts, warnings};
+use crate::session::places;
 use crate::session::planted::planted;
 use crate::session::sample::Table;
 use crate::session::tags::Tagger;
@@ -40,7 +41,7 @@ pub fn summarise(input: &Input<'_>) -> Summary {
         .map(|design| Table::new(design, own(design).iter().copied()))
         .collect();
     let mut experiments: Vec<ExperimentSummary> =
-        tables.iter().map(|table| experiment(table, own(table.design), &tagger)).collect();
+        tables.iter().map(|table| experiment(table, own(table.design), &tagger, input)).collect();
     let judged: Vec<Vec<Judged<'_>>> = tables.iter().map(judge).collect();
     let mut verdicts = corrected(&judged).into_iter();
     let leanings = judged.iter().flatten().filter_map(|judged| judged.leaning);
@@ -139,18 +140,25 @@ impl Judged<'_> {
 }
 
 /// Returns all of an experiment but its claims, which wait for the other experiments'.
-fn experiment(table: &Table<'_>, own: &[&Record], tagger: &Tagger) -> ExperimentSummary {
+fn experiment(
+    table: &Table<'_>,
+    own: &[&Record],
+    tagger: &Tagger,
+    input: &Input<'_>,
+) -> ExperimentSummary {
     let design = table.design;
     let blocks: BTreeSet<u32> = own.iter().map(|record| record.block).collect();
     let findings: Vec<FindingResult> =
         design.findings.iter().map(|finding| found(table, finding)).collect();
     let mut warnings = warnings(design, own, blocks.len());
     warnings.extend(imprecise(table, &findings));
+    warnings.extend(places::warnings(own, &input.environment.topology));
     ExperimentSummary {
         id: design.id.clone(),
         version: design.version,
         question: design.question.clone(),
         blocks: blocks.len() as u32,
+        ran_on: places::ran_on(own.iter().copied()),
         outcomes: outcomes(own),
         estimates: estimates(table),
         findings,

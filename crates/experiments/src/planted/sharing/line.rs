@@ -2,6 +2,7 @@
 
 use crate::support::counting::{Counters, Promise};
 use crate::support::party::Party;
+use kit::model::Relation;
 use kit::workers::Model;
 use kit::{Result, Stop, Trial};
 use std::sync::atomic::AtomicU64;
@@ -14,7 +15,7 @@ pub(super) fn count(trial: &mut Trial<'_>, distance_words: usize) -> Result<()> 
     increment::exact_or_why().map_err(Stop::unsupported)?;
     let party = Party::new(trial, Model::Thread, 2, 2)?;
     if let [one, other] = party.cpus[..]
-        && sys::topology::core_siblings(one).contains(&other)
+        && trial.spec().topology.relation(one, other) == Some(Relation::Siblings)
     {
         return Err(Stop::unsupported(
             "the two CPUs are threads of one core, which has one cache for both: choose CPUs of \

@@ -1,6 +1,11 @@
 //! CPUs, cores and caches, as /sys and /proc/cpuinfo describe them.
 
+mod arrangement;
+
+pub use arrangement::{Arrangement, arrangement};
+
 use crate::{affinity, text};
+use std::path::Path;
 
 /// Where the kernel describes CPUs.
 const CPUS: &str = "/sys/devices/system/cpu";
@@ -40,7 +45,11 @@ impl Cache {
 
 /// The CPUs that are online, ascending.
 pub fn online() -> Vec<u32> {
-    text::value(format!("{CPUS}/online"))
+    online_in(Path::new(CPUS))
+}
+
+fn online_in(cpus: &Path) -> Vec<u32> {
+    text::value(cpus.join("online"))
         .and_then(|list| affinity::parse_list(&list).ok())
         .unwrap_or_else(|| {
             // Without /sys: as many as libc counts, numbered from 0.
@@ -53,10 +62,14 @@ pub fn online() -> Vec<u32> {
 /// The caches of `cpu`, nearest first; empty where /sys does not say (some
 /// virtual machines and ARM boards).
 pub fn caches(cpu: u32) -> Vec<Cache> {
+    caches_in(Path::new(CPUS), cpu)
+}
+
+fn caches_in(cpus: &Path, cpu: u32) -> Vec<Cache> {
     let mut caches: Vec<Cache> = (0..32)
         .map_while(|index| {
-            let folder = format!("{CPUS}/cpu{cpu}/cache/index{index}");
-            std::path::Path::new(&folder).exists().then_some(folder)
+            let folder = cpus.join(format!("cpu{cpu}/cache/index{index}"));
+            folder.exists().then_some(folder)
         })
         .filter_map(|folder| cache(&folder))
         .collect();
@@ -64,19 +77,18 @@ pub fn caches(cpu: u32) -> Vec<Cache> {
     caches
 }
 
-fn cache(folder: &str) -> Option<Cache> {
-    let shared = text::value(format!("{folder}/shared_cpu_list"));
+fn cache(folder: &Path) -> Option<Cache> {
+    let shared = text::value(folder.join("shared_cpu_list"));
     Some(Cache {
-        level: u32::try_from(text::number(format!("{folder}/level"))?).ok()?,
-        kind: match text::value(format!("{folder}/type"))?.as_str() {
+        level: u32::try_from(text::number(folder.join("level"))?).ok()?,
+        kind: match text::value(folder.join("type"))?.as_str() {
             "Data" => CacheKind::Data,
             "Instruction" => CacheKind::Instruction,
             "Unified" => CacheKind::Unified,
             _ => return None,
         },
-        size_bytes: parse_size(&text::value(format!("{folder}/size"))?)?,
-        line_bytes: text::number(format!("{folder}/coherency_line_size"))
-            .filter(|bytes| *bytes > 0),
+        size_bytes: parse_size(&text::value(folder.join("size"))?)?,
+        line_bytes: text::number(folder.join("coherency_line_size")).filter(|bytes| *bytes > 0),
         shared_by: shared.and_then(|list| affinity::parse_list(&list).ok()).unwrap_or_default(),
     })
 }
@@ -91,21 +103,6 @@ pub(crate) fn parse_size(text: &str) -> Option<u64> {
         _ => (text, 1),
     };
     digits.parse::<u64>().ok()?.checked_mul(factor)
-}
-
-/// The CPUs that share a core with `cpu`, itself included, ascending.
-pub fn core_siblings(cpu: u32) -> Vec<u32> {
-    let folder = format!("{CPUS}/cpu{cpu}/topology");
-    text::value(format!("{folder}/core_cpus_list"))
-        .or_else(|| text::value(format!("{folder}/thread_siblings_list")))
-        .and_then(|list| affinity::parse_list(&list).ok())
-        .unwrap_or_else(|| vec![cpu])
-}
-
-/// The largest number of online CPUs on one core: 2 with SMT, else 1.
-pub fn threads_per_core() -> u32 {
-    let most = online().into_iter().map(|cpu| core_siblings(cpu).len()).max();
-    u32::try_from(most.unwrap_or(1)).unwrap_or(1)
 }
 
 /// The CPU's name as the kernel gives it: the model on x86, the implementer and
@@ -240,9 +237,7 @@ mod tests {
         assert!(!online.is_empty());
         for cpu in affinity::allowed().unwrap() {
             assert!(online.contains(&cpu));
-            assert!(core_siblings(cpu).contains(&cpu));
         }
-        assert!(threads_per_core() >= 1);
         for cache in caches(online[0]) {
             assert!(cache.level >= 1 && cache.size_bytes >= 1024, "{cache:?}");
             assert!(cache.shared_by.is_empty() || cache.shared_by.contains(&online[0]));
