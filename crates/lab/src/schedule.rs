@@ -308,6 +308,7 @@ pub(crate) fn next_by_width(
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
     use super::*;
 

@@ -70,3 +70,52 @@ pub(crate) fn warnings(own: &[&Record], topology: &Topology) -> Vec<String> {
     }
     said
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Trial;
+    use model::Outcome;
+
+    fn on(cpus: &str) -> Trial {
+        Trial::new(0).observed("affinity", "1").observed("cpus", cpus)
+    }
+
+    /// Two cores with two hardware threads each, in two packages.
+    fn topology() -> Topology {
+        let cores = vec![vec![0, 1], vec![2, 3]];
+        Topology { cores: cores.clone(), packages: cores, ..Topology::default() }
+    }
+
+    #[test]
+    fn sets_of_cpus_are_counted_over_completed_trials() {
+        let refused = Outcome::Unsupported { reason: "no".into() };
+        let records = [
+            on("0-1").record(),
+            on("0,1").record(),
+            Trial::new(0).observed("affinity", "1").record(),
+            Trial::new(0).record(),
+            on("2").ended(refused).record(),
+            // A stranger's file.
+            on("x,-,5-,0-4294967295").record(),
+        ];
+        let found = ran_on(records.iter());
+        let sets: Vec<(&[u32], u64)> =
+            found.iter().map(|set| (&set.cpus[..4.min(set.cpus.len())], set.trials)).collect();
+        assert_eq!(sets, [(&[0, 1][..], 2), (&[0, 1, 2, 3], 1), (&[1], 1)]);
+    }
+
+    #[test]
+    fn siblings_and_two_packages_are_said_where_nobody_asked_for_them() {
+        let warned = |trial: Trial| {
+            let record = trial.record();
+            warnings(&[&record], &topology()).join("; ")
+        };
+        assert!(warned(on("0-1")).contains("CPUs 0 and 1: hardware threads of one core"));
+        assert!(warned(on("1-2")).contains("CPUs 1 and 2: in two packages"));
+        assert_eq!(warned(on("0-1").at([("placement", "siblings")])), "");
+        assert_eq!(warned(on("1")), "");
+        // What the kernel does not describe is not warned of.
+        assert_eq!(warned(on("1,9")), "");
+    }
+}
