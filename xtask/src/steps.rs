@@ -1,7 +1,7 @@
 //! The one test command, step by step.
 
 use crate::shell::{Run, command};
-use crate::{book, duckdb, machine, slurm};
+use crate::{book, dist, duckdb, machine, slurm};
 use anyhow::{Context, Result, ensure};
 use std::fs::File;
 use std::io::Write;
@@ -17,12 +17,18 @@ const TEST_THREADS: &str = "RUST_TEST_THREADS";
 
 /// What needs neither tools nor libraries that were checked: a title, the component of the toolchain
 /// that is skipped where it is missing, and the command.
-const LOOKS: [(&str, &str, &str); 2] = [
+const LOOKS: [(&str, &str, &str); 3] = [
     ("format", "rustfmt", "cargo fmt --all --check"),
     (
         "lints",
         "clippy",
         "cargo clippy --workspace --all-targets --features export/parquet -- -D warnings",
+    ),
+    // The one room whose types depend on the C library.
+    (
+        "musl",
+        "clippy",
+        "cargo clippy --package sys --target x86_64-unknown-linux-musl -- -D warnings",
     ),
 ];
 
@@ -54,8 +60,8 @@ struct Titles {
 }
 
 impl Titles {
-    /// Format, lints, release build, tools, libraries, tests, release binary, face, fleet and book.
-    const COUNT: usize = 10;
+    /// Format, lints, musl, release build, tools, libraries, tests, release binary, face, fleet and book.
+    const COUNT: usize = 11;
 
     fn next(&mut self, title: &str) -> Result<()> {
         self.step += 1;
@@ -214,6 +220,10 @@ fn test_threads() -> Option<String> {
 }
 
 fn reason_to_skip(component: &str, line: &str) -> Option<String> {
+    let mut words = line.split_whitespace().skip_while(|word| *word != "--target");
+    if let Some(missing) = words.nth(1).and_then(dist::obstacle) {
+        return Some(missing);
+    }
     let subcommand = line.split_whitespace().nth(1).unwrap_or_default();
     let there = command("cargo").args([subcommand, "--version"]).works();
     (!there).then(|| format!("{component} is not installed (`rustup component add {component}`)"))
@@ -243,6 +253,8 @@ mod tests {
             reason_to_skip("astrolabe", "cargo astrolabe --all").as_deref(),
             Some("astrolabe is not installed (`rustup component add astrolabe`)")
         );
+        let missing = reason_to_skip("", "cargo check --target astrolabe-unknown-linux-musl");
+        assert!(missing.unwrap().ends_with("rustup target add astrolabe-unknown-linux-musl"));
     }
 
     #[test]
@@ -252,6 +264,7 @@ mod tests {
         for line in [
             "cargo fmt --all --check",
             "cargo clippy --workspace --all-targets --features export/parquet -- -D warnings",
+            "cargo clippy --package sys --target x86_64-unknown-linux-musl -- -D warnings",
             "cargo build --release",
             "cargo test --workspace --features export/parquet",
             "cargo run --release --quiet -- --version",

@@ -36,7 +36,14 @@ impl From<sys::Error> for Stop {
 
 impl From<std::io::Error> for Stop {
     fn from(error: std::io::Error) -> Self {
-        Stop::Failed(error.to_string())
+        // One of `sys`, which a function of the standard library's form has handed on.
+        match error.downcast::<sys::Error>() {
+            Ok(ours) => ours.into(),
+            Err(error) => match refused(&error) {
+                Some(refused) => refused.into(),
+                None => Stop::Failed(error.to_string()),
+            },
+        }
     }
 }
 
@@ -58,10 +65,23 @@ impl Stop {
         Stop::Unsupported(reason.into())
     }
 
+    /// Something that was tried failed; where a system call is refused as such, it cannot be done here.
+    pub fn io(what: impl Display, error: &std::io::Error) -> Self {
+        match refused(error) {
+            Some(refused) => Stop::Unsupported(format!("{what}: {refused}")),
+            None => Stop::Failed(format!("{what}: {error}")),
+        }
+    }
+
     /// Something went wrong.
     pub fn failed(reason: impl Into<String>) -> Self {
         Stop::Failed(reason.into())
     }
+}
+
+/// The error as one of a call that is refused here, whatever its arguments.
+fn refused(error: &std::io::Error) -> Option<sys::Error> {
+    Some(sys::Error::io("a system call", error)).filter(sys::Error::is_unsupported)
 }
 
 /// One trial, seen from inside its process.
@@ -206,8 +226,9 @@ impl<'a> Trial<'a> {
 
     /// Confines this thread (and those it makes) to some CPUs, and verifies it.
     pub fn pin(&mut self, cpus: &[u32]) -> Result<()> {
-        sys::affinity::pin(cpus).map_err(|error| {
-            Stop::unsupported(format!("{error}: choose other CPUs by --affinity"))
+        sys::affinity::pin(cpus).map_err(|error| match error.is_unsupported() {
+            true => error.into(),
+            false => Stop::unsupported(format!("{error}: choose other CPUs by --affinity")),
         })?;
         let found = sys::affinity::allowed()?;
         crate::require!(

@@ -46,6 +46,7 @@ pub(crate) enum Ending {
 
 /// Makes this process fit to conduct trials.
 pub(crate) fn prepare() -> anyhow::Result<()> {
+    sys::needed::check()?;
     sys::interrupt::install()?;
     sys::pauses::watch()?;
     // A limit on file sizes is an error to report then, not a signal to die of.
@@ -88,13 +89,23 @@ pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
         designs: plan.designs,
     };
     // The folder first: it must be ours before anything is put into it or removed from it.
-    let writer = Writer::create(&dir, &manifest)?;
+    let writer = Writer::create(&dir, &manifest).map_err(elsewhere)?;
     let runner = start(settings(&manifest, &writer)?, &writer)?;
     manifest.shield = runner.shield().report().clone();
     writer.write_manifest(&manifest)?;
     ui::note(&format!("seed {}, session {}", manifest.seed, dir.display()));
     let courses = session::courses(&manifest, &[]);
     Ok(Session { courses, manifest, writer, runner, records: Vec::new(), base_first })
+}
+
+/// Returns an error of the file system with a way around it.
+fn elsewhere(error: store::Error) -> anyhow::Error {
+    match error {
+        store::Error::Io { .. } => anyhow::anyhow!(
+            "{error}; name a folder that can be written by --output DIR (in a container, of a volume)"
+        ),
+        _ => error.into(),
+    }
 }
 
 /// Resumes a session that was begun by the same command, on the same machine, by the same

@@ -34,7 +34,7 @@ pub(crate) fn look() -> Environment {
         memory_available_bytes: memory.as_ref().map_or(0, |memory| memory.available_bytes),
         page_bytes: sys::pages::page_bytes() as u64,
         hypervisor: sys::topology::hypervisor().unwrap_or_default(),
-        libc: sys::machine::glibc_version().map_or_else(String::new, |it| format!("glibc {it}")),
+        libc: sys::machine::c_library(),
         rustc: env!("SCRUPLE_RUSTC").into(),
         build: if cfg!(debug_assertions) { "debug" } else { "release" }.into(),
         rights: if sys::process::is_root() { "root" } else { "user" }.into(),

@@ -47,6 +47,10 @@ fn main() -> ExitCode {
     // logger and no second thread.
     kit::serve_if_asked(&[experiments::CATALOG, experiments::PLANTED], Some(subject::trial));
     runner::serve_if_asked();
+    if sys::process::pid() == 1 {
+        // Else the first process of a container would not heed Ctrl-C. Its only error is no reason to stop.
+        let _ = sys::interrupt::restore_default();
+    }
 
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,

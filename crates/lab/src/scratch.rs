@@ -14,7 +14,7 @@ impl Scratch {
         let parent = std::env::temp_dir();
         Self::within(&parent, &format!("scruple-{what}")).with_context(|| {
             format!(
-                "cannot make a folder in {}; name one that can be written in TMPDIR",
+                "cannot make a folder in {}; name one that can be written in TMPDIR, or give a container --tmpfs /tmp",
                 parent.display()
             )
         })

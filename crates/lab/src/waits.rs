@@ -21,6 +21,7 @@ pub(crate) fn waits(args: &WaitsArgs) -> anyhow::Result<Exit> {
     );
     // Before the command runs: what cannot be watched again should have a place.
     let html = place(args.html.as_deref(), "--html")?;
+    sys::needed::check()?;
     sys::interrupt::install()?;
     let what = match args.pid {
         Some(pid) => Watch::Process(pid),

@@ -34,7 +34,7 @@ pub enum Error {
     #[error(transparent)]
     System(#[from] sys::Error),
     /// A process could not be started.
-    #[error("cannot start a {what}: {cause}")]
+    #[error("cannot start a {what}: {}", sys::Error::io("clone or execve", cause))]
     Start {
         /// Which.
         what: &'static str,

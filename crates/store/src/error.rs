@@ -82,6 +82,14 @@ pub enum Error {
         /// What a reader would stumble over.
         what: String,
     },
+    /// The file system, or a filter of system calls, has no locks.
+    #[error("cannot lock {}: {cause}; another file system may allow it (--output DIR)", path.display())]
+    Unlockable {
+        /// The lock file.
+        path: PathBuf,
+        /// Why not.
+        cause: sys::Error,
+    },
     /// Another process is writing it.
     #[error("session {} is being written by another scruple: wait until it has ended", dir.display())]
     Busy {

@@ -35,7 +35,9 @@ impl Lock {
         match file.try_lock() {
             Ok(()) => Ok(Lock { file, path }),
             Err(TryLockError::WouldBlock) => Err(Error::Busy { dir: dir.to_path_buf() }),
-            Err(TryLockError::Error(error)) => Err(Error::io("lock", &path)(error)),
+            Err(TryLockError::Error(error)) => {
+                Err(Error::Unlockable { path, cause: sys::Error::io("flock", &error) })
+            }
         }
     }
 

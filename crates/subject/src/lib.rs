@@ -129,9 +129,8 @@ fn measure(trial: &mut Trial<'_>, subject: &Subject, filled: &Filled) -> Result<
     let spared = sys::process::adopted_children(&[]);
     let usage_before = Usage::of_children();
     let io_before = sys::proc::io_of_children();
-    let cannot_start =
-        |error| Stop::failed(format!("{} cannot be started: {error}", filled.name()));
-    let child = command.spawn().map_err(cannot_start)?;
+    let cannot_start = format!("{} cannot be started", filled.name());
+    let child = command.spawn().map_err(|error| Stop::io(cannot_start, &error))?;
     // Our ends of the pipes: the readers wait until nobody can print any more.
     drop(command);
     let began = start.began().ok_or_else(|| Stop::failed("the program never began"))?;

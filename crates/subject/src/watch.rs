@@ -222,6 +222,6 @@ fn start(words: &[OsString], apart: bool) -> Result<Pid> {
     }
     // The name that the user typed, not the path that was found for it.
     command.arg0(program);
-    let cannot = |error| Stop::failed(format!("cannot run {}: {error}", program.to_string_lossy()));
-    Ok(command.spawn().map_err(cannot)?.id() as Pid)
+    let cannot = format!("cannot run {}", program.to_string_lossy());
+    Ok(command.spawn().map_err(|error| Stop::io(cannot, &error))?.id() as Pid)
 }

@@ -3,7 +3,7 @@
 //! Another allocator takes the place of libc's by `LD_PRELOAD`: every call of `malloc` then
 //! reaches it, this room's included. Who it is can be asked of the dynamic linker.
 
-use crate::{Error, Result};
+use crate::Result;
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
@@ -246,14 +246,14 @@ pub fn glibc_arenas() -> Result<usize> {
     // SAFETY: both outlive the stream, which is closed below.
     let stream = unsafe { libc::open_memstream(&raw mut text, &raw mut bytes) };
     if stream.is_null() {
-        return Err(Error::new("open_memstream", crate::error::last_errno()));
+        return Err(crate::Error::new("open_memstream", crate::error::last_errno()));
     }
     // SAFETY: the stream is open.
     let written = unsafe { libc::malloc_info(0, stream) };
     // SAFETY: the stream is open and not used afterwards.
     let closed = unsafe { libc::fclose(stream) };
     if text.is_null() {
-        return Err(Error::new("malloc_info", libc::ENOMEM));
+        return Err(crate::Error::new("malloc_info", libc::ENOMEM));
     }
     // SAFETY: once closed, the stream has left `bytes` bytes at `text`.
     let xml = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), bytes) };
@@ -262,7 +262,7 @@ pub fn glibc_arenas() -> Result<usize> {
     unsafe { libc::free(text.cast()) };
     match (written, closed, arenas) {
         (0, 0, 1..) => Ok(arenas),
-        _ => Err(Error::unreadable("malloc_info", "it lists no arena")),
+        _ => Err(crate::Error::unreadable("malloc_info", "it lists no arena")),
     }
 }
 
@@ -272,7 +272,7 @@ pub fn glibc_arenas() -> Result<usize> {
 /// Always.
 #[cfg(not(target_env = "gnu"))]
 pub fn glibc_arenas() -> Result<usize> {
-    Err(Error::unsupported("malloc_info", "the C library is not glibc"))
+    crate::machine::glibc_version().map(|_| 0)
 }
 
 /// The arenas that the XML of `malloc_info` lists.

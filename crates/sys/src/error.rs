@@ -1,5 +1,6 @@
 //! What can go wrong between this program and the kernel.
 
+use crate::needed;
 use std::io;
 
 /// The result of asking the kernel for something.
@@ -7,9 +8,10 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// A request that failed: which call, on which object, and why.
 ///
-/// It reads `sched_setaffinity(CPU 7): Invalid argument (os error 22)`.
+/// It reads `sched_setaffinity(CPU 7): Invalid argument (os error 22)`, and goes on with what would help where
+/// the kernel or a filter refuses the call as such ([`needed`]).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{call}: {reason}")]
+#[error("{call}: {reason}{}", self.remedy())]
 pub struct Error {
     call: String,
     reason: Reason,
@@ -52,7 +54,7 @@ impl Error {
     }
 
     /// An error of the standard library's I/O, with the call it came from.
-    pub(crate) fn io(call: impl Into<String>, error: &io::Error) -> Self {
+    pub fn io(call: impl Into<String>, error: &io::Error) -> Self {
         match error.raw_os_error() {
             Some(errno) => Self::new(call, errno),
             None => Self::unreadable(call, error.to_string()),
@@ -72,8 +74,18 @@ impl Error {
     pub fn is_unsupported(&self) -> bool {
         match &self.reason {
             Reason::Unsupported(_) => true,
-            Reason::Errno(errno) => matches!(*errno, libc::ENOSYS | libc::EOPNOTSUPP),
+            Reason::Errno(errno) => {
+                *errno == libc::EOPNOTSUPP || needed::is_refused(&self.call, *errno)
+            }
             Reason::Unreadable(_) => false,
+        }
+    }
+
+    /// What would allow the call where it is refused as such.
+    fn remedy(&self) -> String {
+        match self.reason {
+            Reason::Errno(errno) => needed::remedy(&self.call, errno),
+            Reason::Unsupported(_) | Reason::Unreadable(_) => String::new(),
         }
     }
 }
@@ -120,6 +132,26 @@ mod tests {
         assert_eq!(error.errno(), None);
         assert!(error.is_unsupported());
         assert!(Error::new("clone3", libc::ENOSYS).is_unsupported());
+    }
+
+    #[test]
+    fn a_call_that_is_refused_is_unsupported_with_what_would_allow_it() {
+        let error = Error::new("pidfd_open(77)", libc::EPERM);
+        assert!(error.is_unsupported());
+        assert_eq!(
+            error.to_string(),
+            "pidfd_open(77): Operation not permitted (os error 1): a filter of system calls (seccomp) refuses \
+             pidfd_open; scruple needs it to wait for the end of trials and programs. In a container, \
+             --security-opt seccomp=unconfined, or a profile with pidfd_open, allows it"
+        );
+        let error = Error::new("pidfd_open(77)", libc::ENOSYS).to_string();
+        assert!(error.contains("pidfd_open needs Linux 5.3 (here: "), "{error}");
+        // That a process lacks a right is another matter.
+        for call in ["kill(process 1, signal 9)", "setpriority(nice -20)", "open(/x)"] {
+            let error = Error::new(call, libc::EPERM);
+            assert!(!error.is_unsupported());
+            assert!(error.to_string().ends_with("(os error 1)"), "{error}");
+        }
     }
 
     #[test]

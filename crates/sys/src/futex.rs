@@ -59,7 +59,7 @@ fn wait_with(
     flag: libc::c_int,
 ) -> Result<Outcome> {
     let time = timeout.map(|timeout| libc::timespec {
-        tv_sec: libc::time_t::try_from(timeout.as_secs()).unwrap_or(libc::time_t::MAX),
+        tv_sec: i64::try_from(timeout.as_secs()).unwrap_or(i64::MAX),
         tv_nsec: timeout.subsec_nanos().into(),
     });
     let time_pointer = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);

@@ -142,7 +142,7 @@ pub fn stop() -> Result<()> {
 }
 
 fn set_timer(interval: Duration) -> Result<()> {
-    let microseconds = libc::suseconds_t::try_from(interval.as_micros()).unwrap_or(-1);
+    let microseconds = i64::try_from(interval.as_micros()).unwrap_or(-1);
     let time = libc::timeval { tv_sec: 0, tv_usec: microseconds };
     let timer = libc::itimerval { it_interval: time, it_value: time };
     // SAFETY: the timer outlives the call; a null old one is not written.

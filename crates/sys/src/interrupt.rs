@@ -71,13 +71,25 @@ pub fn descriptor() -> Option<BorrowedFd<'static>> {
     (descriptor >= 0).then(|| unsafe { BorrowedFd::borrow_raw(descriptor) })
 }
 
-/// Gives the three signals their default action back, in a forked child that
-/// should end by them.
+/// Gives the three signals their default action back, which is to end this process.
+///
+/// The first process of a container (PID 1) has no default action: the kernel drops what it does not handle. It
+/// gets a handler that ends it.
 ///
 /// # Errors
 /// None is known.
 pub fn restore_default() -> Result<()> {
-    SIGNALS.into_iter().try_for_each(signal::heed)
+    let is_first = crate::process::pid() == 1;
+    SIGNALS.into_iter().try_for_each(|signal| match is_first {
+        // SAFETY: the handler calls `_exit` alone, which is async-signal-safe.
+        true => unsafe { signal::handle(signal, end, 0) },
+        false => signal::heed(signal),
+    })
+}
+
+/// The handler that stands in for a default action, with the exit code that a shell would give.
+extern "C" fn end(signal: libc::c_int) {
+    crate::task::exit_now(128 + signal);
 }
 
 /// Gives the three signals their default action back and forgets those that came, with the

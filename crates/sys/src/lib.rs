@@ -24,6 +24,7 @@ pub mod condvar;
 mod error;
 pub mod eventfd;
 pub mod files;
+pub mod filter;
 pub mod futex;
 pub mod handler;
 #[cfg(test)]
@@ -34,6 +35,7 @@ pub mod launch;
 pub mod limits;
 pub mod machine;
 pub mod mailbox;
+pub mod needed;
 pub mod netstat;
 pub mod pagemap;
 pub mod pages;

@@ -69,6 +69,10 @@ pub fn get(resource: Resource) -> Limit {
 /// The limits that are in force for each process of this session, of the resources for which there is
 /// one. What limits the tasks of a user does not limit root.
 pub fn in_force() -> Vec<(Resource, u64)> {
+    // `getrlimit` of rustix has no error.
+    if crate::needed::is_missing("prlimit64") {
+        return Vec::new();
+    }
     let all = RESOURCES.iter().map(|(resource, ..)| *resource);
     let all = all.filter(|it| *it != Resource::Processes || !crate::process::is_root());
     all.filter_map(|resource| Some((resource, get(resource).soft?))).collect()

@@ -1,19 +1,28 @@
 //! What a session records of the machine: kernel, libraries, settings.
 
 use crate::clock::Clock;
-use crate::{affinity, cgroup, perf, text, topology};
+use crate::{Result, affinity, cgroup, needed, perf, text, topology};
+use rustix::system::Uname;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CStr;
 
 /// The kernel's release, for example `6.1.0-18-amd64`.
 pub fn kernel_release() -> Option<String> {
-    rustix::system::uname().release().to_str().ok().map(str::to_string)
+    named(Uname::release)
 }
 
 /// The machine's name in the network.
 pub fn hostname() -> Option<String> {
-    let name = rustix::system::uname().nodename().to_str().ok()?.to_string();
-    (!name.is_empty()).then_some(name)
+    named(Uname::nodename).filter(|name| !name.is_empty())
+}
+
+/// One of the names that `uname` gives.
+fn named(name: fn(&Uname) -> &CStr) -> Option<String> {
+    // rustix has no error for this call.
+    if needed::is_missing("uname") {
+        return None;
+    }
+    name(&rustix::system::uname()).to_str().ok().map(str::to_string)
 }
 
 /// A fingerprint of /etc/machine-id, as 16 hexadecimal digits: enough to tell
@@ -37,17 +46,29 @@ pub fn boot_id() -> Option<String> {
     text::value("/proc/sys/kernel/random/boot_id")
 }
 
-/// The version of glibc in use; `None` with another C library.
-pub fn glibc_version() -> Option<String> {
+/// The C library that is measured: `glibc 2.36`, or `musl`, which tells no version.
+pub fn c_library() -> String {
+    glibc_version().map_or_else(|_| "musl".into(), |version| format!("glibc {version}"))
+}
+
+/// The version of glibc in use.
+///
+/// # Errors
+/// Unsupported with another C library: a treatment that only glibc has cannot be realised.
+pub fn glibc_version() -> Result<String> {
     #[cfg(target_env = "gnu")]
     {
         // SAFETY: returns a pointer to a constant, terminated string.
         let version = unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) };
-        version.to_str().ok().map(str::to_string)
+        Ok(version.to_string_lossy().into_owned())
     }
     #[cfg(not(target_env = "gnu"))]
     {
-        None
+        Err(crate::Error::unsupported(
+            "needs glibc",
+            "this scruple is linked with musl. To measure the glibc of this machine, build scruple on it: \
+             cargo install --locked --path crates/lab",
+        ))
     }
 }
 

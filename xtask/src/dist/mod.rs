@@ -5,7 +5,7 @@ mod packages;
 
 use crate::shell::{Run, command, on_path, remove};
 use crate::{machine, release, steps};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use packages::{Kind, Stage};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,6 +20,8 @@ const CPUS: [(&str, &str); 2] = [("x86_64", "amd64"), ("aarch64", "arm64")];
 struct Target {
     cpu: &'static str,
     debian: &'static str,
+    /// The C library that is linked in.
+    library: &'static str,
     triple: String,
     linker: PathBuf,
     binary: PathBuf,
@@ -66,7 +68,8 @@ pub(crate) fn dist(root: &Path, install: bool) -> Result<()> {
             let tried = packed.and_then(|_| stage.attempt(&file));
             failures += usize::from(tried.is_err());
             let bytes = std::fs::metadata(&file).map_or("-".into(), |it| it.len().to_string());
-            rows.push([name, bytes, tried.unwrap_or_else(|error| format!("FAILED: {error:#}"))]);
+            let tried = tried.unwrap_or_else(|error| format!("FAILED: {error:#}"));
+            rows.push([name, bytes, format!("{}: {tried}", target.library)]);
         }
     }
     remove(&scratch)?;
@@ -79,15 +82,25 @@ pub(crate) fn dist(root: &Path, install: bool) -> Result<()> {
 }
 
 fn table(rows: &[Row]) -> String {
-    let head = ["artefact", "bytes", "tried"].map(str::to_string);
+    let head = ["artefact", "bytes", "C library: tried"].map(str::to_string);
     let all = || [&head].into_iter().chain(rows);
     let width = all().map(|[name, ..]| name.len()).max().unwrap_or_default();
     let line = |[name, bytes, said]: &Row| format!("{name:width$}  {bytes:>9}  {said}\n");
     all().map(line).collect()
 }
 
-/// Finds out how to build for a kind of CPU. It is glibc that is linked in: musl's types differ, and `sys`
-/// does not compile with it.
+/// Returns why nothing can be built for a target, with what to type.
+pub(crate) fn obstacle(triple: &str) -> Option<String> {
+    let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
+    let folder = Command::new(rustc).args(["--print", "target-libdir", "--target", triple]).read();
+    let there = folder.is_ok_and(|folder| Path::new(folder.trim()).is_dir());
+    let missing =
+        || format!("no standard library of Rust for {triple}; type: rustup target add {triple}");
+    (!there).then(missing)
+}
+
+/// Finds out how to build for a kind of CPU: with musl, which needs nothing of this system, or else with this
+/// system's glibc.
 ///
 /// # Errors
 /// Names what is missing, with what to type.
@@ -96,22 +109,23 @@ fn target(
     (cpu, debian): (&'static str, &'static str),
     install: bool,
 ) -> Result<Target> {
-    let triple = format!("{cpu}-unknown-linux-gnu");
-    let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
-    let library =
-        Command::new(rustc).args(["--print", "target-libdir", "--target", &triple]).read();
-    ensure!(
-        library.is_ok_and(|library| Path::new(library.trim()).is_dir()),
-        "no standard library of Rust for {triple}; type: rustup target add {triple}"
-    );
+    let [musl, gnu] = ["musl", "gnu"].map(|library| format!("{cpu}-unknown-linux-{library}"));
+    let (library, triple) = match obstacle(&musl) {
+        None => ("musl", musl),
+        Some(_) => ("glibc", gnu),
+    };
+    if let Some(missing) = obstacle(&triple) {
+        bail!(missing);
+    }
     let native = cpu == std::env::consts::ARCH;
     let linker = match native {
         true => "cc".into(),
         false => machine::provide(&format!("linker for {cpu}"), install)?,
     };
+    // Rust's target brings the library of musl.
     let file = Command::new(&linker).arg("-print-file-name=libc.a").read()?;
     ensure!(
-        file.starts_with('/'),
+        library == "musl" || file.starts_with('/'),
         "{} has no static C library (libc.a); Debian has it in libc6-dev or libc6-dev-{debian}-cross, \
          Fedora in glibc-static",
         linker.display()
@@ -120,7 +134,7 @@ fn target(
     let emulator = if native { Some(PathBuf::new()) } else { emulator };
     let start = emulator.map(|emulator| format!("timeout 300 {}", emulator.display()));
     let binary = steps::target(root).join(&triple).join("release/scruple");
-    Ok(Target { cpu, debian, triple, linker, binary, start })
+    Ok(Target { cpu, debian, library, triple, linker, binary, start })
 }
 
 impl Target {
@@ -131,7 +145,7 @@ impl Target {
 
 /// Builds the static binary.
 fn build(root: &Path, target: &Target) -> Result<()> {
-    println!("-- {}: a static release build", target.triple);
+    println!("-- {}: a static release build with {}", target.triple, target.library);
     let mut cargo = command("cargo build --release --locked --package lab --bin scruple --target");
     cargo.arg(&target.triple).current_dir(root);
     let flags = format!("-C target-feature=+crt-static {}", release::remapped(root));
@@ -163,7 +177,7 @@ mod tests {
         let rows = rows.map(|row| row.map(str::to_string));
         assert_eq!(
             table(&rows),
-            "artefact      bytes  tried\n\
+            "artefact      bytes  C library: tried\n\
              a.deb          1234  ok\n\
              aarch64           -  NOT MADE: x\n"
         );

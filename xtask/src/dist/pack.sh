@@ -38,7 +38,7 @@ record() {
 attempt() {
     "$@" --version > /dev/null
     "$@" list > /dev/null
-    [ -z "$native" ] || "$@" run syscalls --profile smoke --time-budget 2s > /dev/null
+    [ -z "$native" ] || "$@" run create --profile smoke --runs 2 > /dev/null
 }
 
 # bare COMMAND…: starts it in an empty file system, with no more than the kernel's own files
@@ -156,14 +156,20 @@ try)
         usr/bin/python3 -m pip install --quiet --disable-pip-version-check --no-index --no-deps "$@" "$OUT"
         ;;
     esac
-    if [ -n "$native" ] && [ ! -e usr/pyvenv.cfg ] && said=$(bare 2>&1); then
-        attempt bare /usr/bin/scruple
-        echo "--version, list and run in a bare root"
-        exit
+    did="--version, list and run create"
+    [ -n "$native" ] || did="--version and list under QEMU"
+    # An emulator that needs libraries cannot be started in the bare root.
+    set --
+    case $START in *-static) cp "${START##* }" emulator && set -- /emulator ;; esac
+    if [ -e usr/pyvenv.cfg ]; then
+        attempt $START usr/bin/scruple
+        echo "$did, in a virtual environment"
+    elif [ -n "$native$*" ] && said=$(bare 2>&1); then
+        attempt bare "$@" /usr/bin/scruple
+        echo "$did, in a bare root"
+    else
+        attempt $START usr/bin/scruple
+        echo "$did, but not in a bare root${said:+: $said}"
     fi
-    attempt $START usr/bin/scruple
-    if [ -z "$native" ]; then echo "--version and list under QEMU"
-    elif [ -e usr/pyvenv.cfg ]; then echo "--version, list and run in a virtual environment"
-    else echo "--version, list and run, but not in a bare root: $said"; fi
     ;;
 esac

@@ -106,6 +106,7 @@ mod tests {
         Target {
             cpu: "aarch64",
             debian: "arm64",
+            library: "glibc",
             triple: "aarch64-unknown-linux-gnu".into(),
             linker: "cc".into(),
             binary,
@@ -186,7 +187,10 @@ mod tests {
         };
         let said = attempt(None).unwrap_err().to_string();
         assert!(said.ends_with("start the binary, which prints its manual page"), "{said}");
-        assert_eq!(attempt(Some("echo")).unwrap(), "--version and list under QEMU");
+        assert_eq!(
+            attempt(Some("echo")).unwrap(),
+            "--version and list under QEMU, but not in a bare root"
+        );
         assert_eq!(attempt(None).unwrap(), "not tried: no qemu-astrolabe here");
         let target = Target { cpu: "astrolabe", ..target("/bin/true".into(), Some("false")) };
         let stage = Stage { root: &root, scratch: &scratch, target: &target };

@@ -133,12 +133,10 @@ impl Level {
         let name = trial.level("allocator")?.to_string();
         let mut variables = vec![("SCRUPLE_ALLOCATOR", name)];
         match self.source {
-            Source::Glibc(_) if cfg!(not(target_env = "gnu")) => {
-                return Err(Stop::unsupported(
-                    "needs glibc, and this program has another C library",
-                ));
+            Source::Glibc(tuning) => {
+                sys::machine::glibc_version()?;
+                variables.push(("GLIBC_TUNABLES", tuning.tunables()));
             }
-            Source::Glibc(tuning) => variables.push(("GLIBC_TUNABLES", tuning.tunables())),
             Source::Preloaded(library) => {
                 let path = library.path().ok_or_else(|| {
                     let files = library.files.join(", ");
@@ -203,7 +201,7 @@ impl Level {
 }
 
 fn verify_cache(trial: &mut Trial<'_>, tuning: Tuning) -> Result<()> {
-    let version = sys::machine::glibc_version().unwrap_or_else(|| "unknown".into());
+    let version = sys::machine::glibc_version()?;
     let caches = allocator::glibc_caches_per_thread();
     trial.observe("allocator_version", format!("glibc {version}"));
     trial.observe("cache_per_thread", caches.map_or("unknown", |on| if on { "on" } else { "off" }));

@@ -71,11 +71,15 @@ const CALL: Expected = Expected::switches(0.0, 0.5);
 /// A write to a page that was given back.
 const FAULT: Expected = CALL.parent(0.9, 2.0);
 
-/// The thread gets the CPU, and gives it back. Its stack is one that glibc kept, touched already.
-const THREAD: Expected = Expected::switches(0.9, 5.0);
+/// The thread gets the CPU, and gives it back. The stack is new, so its pages are: at least the one that the
+/// thread begins on.
+const FRESH: Expected = HANDED.parent(1.0, 50.0);
 
-/// The stack is new, so its pages are: at least the one that the thread begins on.
-const FRESH: Expected = THREAD.parent(1.0, 50.0);
+/// Its stack is one that glibc kept, touched already; musl keeps none.
+const THREAD: Expected = if cfg!(target_env = "gnu") { HANDED } else { FRESH };
+
+/// Another task gets the CPU, and gives it back.
+const HANDED: Expected = Expected::switches(0.9, 5.0);
 
 /// A child on a copy of the memory: both sides write to their stacks and fault. Large memory adds
 /// no fault, but the parent's page tables are write-protected again at each fork.
@@ -108,7 +112,7 @@ pub(super) const MECHANISMS: [(&str, Mechanism); 15] = [
         "pthread_small_stack",
         by(|trial, _| thread::measure(trial, Some(thread::small_stack_bytes())), THREAD),
     ),
-    ("pthread_fresh_stack", by(|trial, _| thread::measure(trial, Some(FRESH_STACK_BYTES)), FRESH)),
+    ("pthread_fresh_stack", by(fresh_stack, FRESH)),
     ("fork", by(|trial, _| timed(trial, || awaited(|| sys::task::fork_exit(false))), COPY)),
     ("fork_exit", by(|trial, _| timed(trial, || awaited(|| sys::task::fork_exit(true))), COPY)),
     ("clone_copy", by(|trial, _| timed(trial, || awaited(sys::task::clone_fork_exit)), BARE_COPY)),
@@ -119,6 +123,12 @@ pub(super) const MECHANISMS: [(&str, Mechanism); 15] = [
     ("pool_futex", by(|trial, place| pool::measure(trial, place, &Futex::new()), HAND_OFF)),
     ("pool_condvar", by(|trial, place| pool::measure(trial, place, &Condvar::default()), HAND_OFF)),
 ];
+
+/// Where no stack is kept it would be the same as the default one.
+fn fresh_stack(trial: &mut Trial<'_>, _: Placement) -> Result<Tally> {
+    sys::machine::glibc_version()?;
+    thread::measure(trial, Some(FRESH_STACK_BYTES))
+}
 
 fn call(trial: &mut Trial<'_>, _: Placement) -> Result<Tally> {
     timed(trial, || {

@@ -49,6 +49,7 @@ impl Taken {
     /// after the same number of others. What was given back while the thread was made is used up by
     /// then.
     pub(super) fn glibc(request_bytes: usize) -> Result<Self> {
+        sys::machine::glibc_version()?;
         let malloc = allocator::library_of(c"malloc");
         kit::require!(
             malloc.is_some() && malloc == allocator::library_of(c"gnu_get_libc_version"),

@@ -79,6 +79,9 @@ pub(super) enum Fate {
     Corrupted,
 }
 
+/// Exit code of a child that a refused system call kept from its work.
+const REFUSED: i32 = 2;
+
 /// Forks a child that does `work` for about `limit_ns`, and watches what becomes of it. It is gone
 /// when this returns.
 pub(super) fn observe(
@@ -86,9 +89,10 @@ pub(super) fn observe(
     limit_ns: u64,
     work: impl FnOnce() -> sys::Result<()>,
 ) -> Result<Fate> {
-    let pid = sys::task::fork_run(|| {
-        let done = sys::stdio::silence().and_then(|()| work());
-        i32::from(done.is_err())
+    let pid = sys::task::fork_run(|| match sys::stdio::silence().and_then(|()| work()) {
+        Ok(()) => 0,
+        Err(error) if error.is_unsupported() => REFUSED,
+        Err(_) => 1,
     })?;
     let fate = watch(pid, board, limit_ns);
     child::end(pid);
@@ -101,6 +105,10 @@ fn fate_of(ended: &Ended) -> Result<Fate> {
     match (ended.code, ended.signal) {
         (Some(0), _) => Ok(Fate::Survived),
         (_, Some(SIGABRT | SIGSEGV | SIGBUS)) => Ok(Fate::Corrupted),
+        (Some(REFUSED), _) => Err(Stop::unsupported(format!(
+            "a child needs system calls that are refused here: {}",
+            sys::needed::refused_in_part().join(", ")
+        ))),
         (code, signal) => Err(Stop::failed(format!(
             "a child could not do what it was to do: code {code:?}, signal {signal:?}"
         ))),

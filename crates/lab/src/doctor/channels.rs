@@ -40,6 +40,9 @@ impl Channel {
 pub(super) fn channels() -> Vec<Channel> {
     let pid = sys::process::pid();
     let found = [
+        ("what sessions need", tried(sys::needed::check(), "this kernel and its filters allow it")),
+        ("other system calls", other_calls()),
+        ("topology", folder("/sys/devices/system/cpu")),
         ("clock", clock()),
         (
             "schedstat",
@@ -71,13 +74,28 @@ fn file<T>(name: &str, found: Option<T>) -> Result<String, String> {
     found.map(|_| name.to_string()).ok_or_else(|| format!("{name} is not there"))
 }
 
+fn other_calls() -> Result<String, String> {
+    match &sys::needed::refused_in_part()[..] {
+        [] => Ok("all that some treatments need".into()),
+        refused => Err(format!("refused: {}", refused.join(", "))),
+    }
+}
+
+/// Returns the path of a folder that has what was looked for.
+fn folder(path: &str) -> Result<String, String> {
+    let there = std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
+    if there { Ok(path.to_string()) } else { Err(format!("{path} is not there, or empty")) }
+}
+
 /// Returns what is said of something that worked.
 fn tried<T>(found: sys::Result<T>, said: &str) -> Result<String, String> {
     found.map(|_| said.to_string()).map_err(|error| error.to_string())
 }
 
 fn clock() -> Result<String, String> {
-    let source = sys::topology::clocksource().unwrap_or_else(|| "unknown".into());
+    let Some(source) = sys::topology::clocksource() else {
+        return Err("the clock source is unknown: /sys does not name it".into());
+    };
     match ["tsc", "arch_sys_counter", "kvm-clock"].contains(&source.as_str()) {
         true => Ok(format!("clock source {source}, steps of {} ns", sys::clock::step_ns())),
         false => Err(format!("clock source {source}: reading the time is a system call")),

@@ -29,6 +29,7 @@ mod preset;
 mod programs;
 mod query;
 mod recorded;
+mod refused;
 mod scale;
 mod security;
 mod selftest;

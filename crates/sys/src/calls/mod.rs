@@ -60,6 +60,14 @@ pub fn name_of(number: u64) -> Cow<'static, str> {
     }
 }
 
+/// Above all numbers of calls.
+const CALLS_MAX: u64 = 1024;
+
+/// The number of a system call in this CPU's own table.
+pub(crate) fn number_of(name: &str) -> Option<u64> {
+    (0..CALLS_MAX).find(|number| name_of(*number) == name)
+}
+
 /// The name of an error number: `ENOENT`. The numbers above 511 are the
 /// kernel's own, which a tracer sees where a signal interrupted a call.
 pub fn error_name(errno: i32) -> Cow<'static, str> {

@@ -10,6 +10,9 @@ use rustix::process::{Signal, WaitId, WaitIdOptions, set_parent_process_death_si
 use std::num::NonZeroU64;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
+/// Of linux/sched.h; not every C library names it.
+const SCHED_RESET_ON_FORK: libc::c_int = 0x4000_0000;
+
 /// Sends `signal` to all processes of the group `pgid`. A group that has no
 /// member any more is fine.
 ///
@@ -106,11 +109,14 @@ pub fn set_timer_slack(slack_ns: u64) -> Result<()> {
 /// # Errors
 /// `EPERM` without the right to it, or in a control group that has no real-time share.
 pub fn set_first_in_line() -> Result<()> {
-    let parameters = libc::sched_param { sched_priority: 1 };
-    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
-    // SAFETY: `parameters` outlives the call, which only reads it.
-    let result = unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) };
-    check(result.into(), || "sched_setscheduler(SCHED_FIFO)".to_string()).map(|_| ())
+    // The kernel's `struct sched_param`.
+    let priority: libc::c_int = 1;
+    let policy = libc::SCHED_FIFO | SCHED_RESET_ON_FORK;
+    // SAFETY: `priority` outlives the call, which only reads it. It is made without libc: musl's function
+    // of this name refuses always.
+    let result =
+        unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) };
+    check(result, || "sched_setscheduler(SCHED_FIFO)".to_string()).map(|_| ())
 }
 
 /// The niceness of the calling thread. An error reads as 0; for one's own

@@ -81,20 +81,21 @@ fn create(
     entry: extern "C" fn(*mut c_void) -> *mut c_void,
     argument: usize,
 ) -> Result<Thread> {
-    let mut id: libc::pthread_t = 0;
+    let mut id = std::mem::MaybeUninit::<libc::pthread_t>::uninit();
     // SAFETY: `id` is ours, `attributes` is null or initialised by the caller
     // in this file, and `entry` is a safe function: it may be called with any
     // pointer on any thread.
     let errno = unsafe {
         libc::pthread_create(
-            &raw mut id,
+            id.as_mut_ptr(),
             attributes,
             entry,
             std::ptr::without_provenance_mut(argument),
         )
     };
     check_number(errno, || "pthread_create".to_string())?;
-    Ok(Thread { id })
+    // SAFETY: where it succeeds, pthread_create has written the id.
+    Ok(Thread { id: unsafe { id.assume_init() } })
 }
 
 impl Thread {

@@ -323,7 +323,7 @@ impl Tracer {
         }
         for task in self.tasks.keys() {
             // One that is gone cannot be interrupted; the wait below tells.
-            let _ = plain(libc::PTRACE_INTERRUPT, "PTRACE_INTERRUPT", *task, 0);
+            let _ = plain(libc::PTRACE_INTERRUPT as _, "PTRACE_INTERRUPT", *task, 0);
         }
         while !self.tasks.is_empty() {
             let Some(Waited { task, status, .. }) = wait_for(-1, true)? else { break };
@@ -354,7 +354,7 @@ impl Tracer {
             GoOn::Listen => 0,
         };
         // Its only error is that the task is gone.
-        let _ = plain(libc::PTRACE_DETACH, "PTRACE_DETACH", task, signal);
+        let _ = plain(libc::PTRACE_DETACH as _, "PTRACE_DETACH", task, signal);
         self.tasks.remove(&task);
     }
 }
@@ -384,8 +384,8 @@ fn asked_for(task: Pid, call: &Call) -> Option<Cloned> {
 
 fn go_on(task: Pid, how: GoOn) -> Result<()> {
     let done = match how {
-        GoOn::Run(signal) => plain(libc::PTRACE_SYSCALL, "PTRACE_SYSCALL", task, signal),
-        GoOn::Listen => plain(libc::PTRACE_LISTEN, "PTRACE_LISTEN", task, 0),
+        GoOn::Run(signal) => plain(libc::PTRACE_SYSCALL as _, "PTRACE_SYSCALL", task, signal),
+        GoOn::Listen => plain(libc::PTRACE_LISTEN as _, "PTRACE_LISTEN", task, 0),
     };
     match done {
         // Killed in the middle of its stop: the next wait tells how it ended.

@@ -51,7 +51,7 @@ pub(super) fn plain(request: libc::c_uint, name: &str, task: Pid, data: i32) -> 
 /// Unsupported where tracing is forbidden; `ESRCH` where the child has ended.
 pub(super) fn seize(pid: Pid, options: libc::c_int) -> Result<()> {
     let options = options | libc::PTRACE_O_TRACESYSGOOD | libc::PTRACE_O_EXITKILL;
-    match plain(libc::PTRACE_SEIZE, "PTRACE_SEIZE", pid, options) {
+    match plain(libc::PTRACE_SEIZE as _, "PTRACE_SEIZE", pid, options) {
         Err(error) if matches!(error.errno(), Some(libc::EPERM | libc::ENOSYS)) => {
             return Err(Error::unsupported(
                 format!("ptrace(PTRACE_SEIZE, process {pid})"),
@@ -62,7 +62,7 @@ pub(super) fn seize(pid: Pid, options: libc::c_int) -> Result<()> {
         }
         other => other?,
     }
-    plain(libc::PTRACE_INTERRUPT, "PTRACE_INTERRUPT", pid, 0)?;
+    plain(libc::PTRACE_INTERRUPT as _, "PTRACE_INTERRUPT", pid, 0)?;
     match wait_for(pid, true)? {
         Some(waited) if libc::WIFSTOPPED(waited.status) => Ok(()),
         _ => Err(Error::new(format!("ptrace(process {pid})"), libc::ESRCH)),

@@ -41,7 +41,7 @@ impl StopCounter {
         let mut stops = 0;
         let mut signal = 0;
         loop {
-            match plain(libc::PTRACE_SYSCALL, "PTRACE_SYSCALL", pid, signal) {
+            match plain(libc::PTRACE_SYSCALL as _, "PTRACE_SYSCALL", pid, signal) {
                 // Killed in the middle of a stop: the wait tells how it ended.
                 Err(error) if error.errno() == Some(libc::ESRCH) => {}
                 other => other?,
