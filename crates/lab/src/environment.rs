@@ -19,8 +19,8 @@ pub(crate) fn look() -> Environment {
     let neighbours = sys::proc::neighbours(LOOK);
     Environment {
         host: sys::machine::hostname().unwrap_or_default(),
-        machine: sys::machine::machine_id_hash().unwrap_or_default(),
-        boot: sys::machine::boot_id().unwrap_or_default(),
+        machine: sys::machine::machine_hash().unwrap_or_default(),
+        boot: sys::machine::boot_hash().unwrap_or_default(),
         kernel: sys::machine::kernel_release().unwrap_or_default(),
         cpu_model: sys::topology::model_name().unwrap_or_default(),
         cpus_online: sys::topology::online().len() as u32,

@@ -26,6 +26,7 @@ pub mod eventfd;
 pub mod files;
 pub mod futex;
 pub mod handler;
+pub mod hash;
 #[cfg(test)]
 mod hostile;
 pub mod interrupt;
