@@ -29,6 +29,7 @@ mod preset;
 mod programs;
 mod query;
 mod recorded;
+mod redact;
 mod scale;
 mod security;
 mod selftest;
