@@ -68,6 +68,7 @@ pub(crate) fn manifest(designs: Vec<Design>) -> Manifest {
         environment,
         shield: ShieldReport::default(),
         designs,
+        redacted: false,
     }
 }
 

@@ -144,7 +144,7 @@ struct Witness {
 impl Witness {
     fn of(pid: i32) -> Option<Self> {
         let start_ticks = sys::proc::stat(pid)?.start_ticks;
-        let (boot, host) = (sys::machine::boot_id()?, sys::machine::hostname()?);
+        let (boot, host) = (sys::machine::boot_hash()?, sys::machine::hostname()?);
         Some(Witness { pid, start_ticks, boot, host })
     }
 
@@ -190,7 +190,7 @@ impl Witness {
         // One that has ended is still in the list while its parent has not asked for it.
         let alive = sys::proc::stat(self.pid)
             .is_some_and(|it| it.start_ticks == self.start_ticks && it.is_alive())
-            && sys::machine::boot_id().as_ref() == Some(&self.boot);
+            && sys::machine::boot_hash().as_ref() == Some(&self.boot);
         match alive {
             true => (true, String::new()),
             false => (false, "parallel ended before it had an answer".into()),

@@ -236,14 +236,14 @@ pub(crate) struct RunArgs {
     pub(crate) elf: Vec<PathBuf>,
     /// Build icache's own program with the installed RISC-V compilers, at -O0 to -O3 and -Os, with and
     /// without compressed instructions, and run the results
-    #[arg(long, conflicts_with = "resume")]
+    #[arg(long, conflicts_with_all = ["resume", "redact"])]
     pub(crate) rebuild: bool,
     /// Stop a program of --elf or --rebuild after N instructions [default: 10000000]
     #[arg(long, value_name = "N", requires = "programs", value_parser = clap::value_parser!(u64).range(1..=model::ProgramFile::INSTRUCTIONS_MAX))]
     pub(crate) instructions: Option<u64>,
     /// Write a trace of each program of --elf or --rebuild into traces/ of the session's folder, up to
     /// 200000 steps
-    #[arg(long, requires = "programs")]
+    #[arg(long, requires = "programs", conflicts_with = "redact")]
     pub(crate) trace: bool,
     #[command(flatten)]
     pub(crate) plan: PlanArgs,
@@ -278,6 +278,9 @@ pub(crate) struct StudyArgs {
     /// ends it.
     #[arg(long, value_name = "SHARE", conflicts_with_all = ["runs", "resume"])]
     pub(crate) detect: Option<String>,
+    /// Store the values of the study's `env` in the session; without this, only their names
+    #[arg(long, conflicts_with_all = ["resume", "redact"])]
+    pub(crate) keep_env_values: bool,
     #[command(flatten)]
     pub(crate) plan: PlanArgs,
     /// Print summary.json on standard output instead of the text summary
@@ -309,6 +312,12 @@ pub(crate) struct PlanArgs {
     /// Write the session to this folder [default: scruple-sessions/<time>-<host>]
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
+    /// Store the session without host name, paths, commands, names and output of programs, and variables
+    ///
+    /// It can be compared like any other session. docs/security.md lists what is left out and what stays. A
+    /// redacted session of your own programs cannot be resumed.
+    #[arg(long, conflicts_with = "resume")]
+    pub(crate) redact: bool,
     /// Finish an interrupted session with the options that it was started with
     #[arg(long, value_name = "DIR", conflicts_with_all = ["MeasureArgs", "output"])]
     pub(crate) resume: Option<PathBuf>,
@@ -446,6 +455,10 @@ pub(crate) struct ReportArgs {
     /// Print summary.json on standard output
     #[arg(long)]
     pub(crate) json: bool,
+    /// Leave out host name, paths, commands, names and output of programs, and variables; write nothing
+    /// into the session's folder
+    #[arg(long)]
+    pub(crate) redact: bool,
 }
 
 #[derive(Debug, Args)]
@@ -486,6 +499,8 @@ pub(crate) enum ExportFormat {
     GoogleBenchmark,
     /// Bencher Metric Format: medians with their 95 % intervals
     Bencher,
+    /// The session itself in a new folder
+    Session,
 }
 
 #[derive(Debug, Args)]
@@ -496,9 +511,15 @@ pub(crate) struct ExportArgs {
     /// Write this format [default: by the extension of FILE, else csv]
     #[arg(short, long, value_enum)]
     pub(crate) format: Option<ExportFormat>,
-    /// Write to this file; `-`, the default, is standard output
+    /// Write to this file; `-`, the default, is standard output; with --format session to this folder, which
+    /// is new or empty
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Leave out host name, paths, commands, names and output of programs, and variables
+    ///
+    /// docs/security.md lists what is left out and what stays.
+    #[arg(long)]
+    pub(crate) redact: bool,
     /// Export these experiments only; may be repeated
     #[arg(short, long = "experiment", value_name = "EXPERIMENT", value_delimiter = ',')]
     pub(crate) experiments: Vec<String>,

@@ -3,10 +3,11 @@
 use crate::plan::{Plan, Purpose};
 use crate::progress::Progress;
 use crate::schedule::{self, Course, Next};
-use crate::{catalog, environment, lookup, session, ui, why};
+use crate::{catalog, environment, kept, kept::Kept, lookup, session, ui, values, why};
 use anyhow::{Context, bail, ensure};
 use model::{Design, Inquiry, Manifest, Record, SESSION_FORMAT, Summary};
 use runner::{Event, Halt, Runner, Settings, Work};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use store::Writer;
@@ -23,6 +24,8 @@ pub(crate) struct Session {
     pub(crate) manifest: Manifest,
     /// What writes into its folder.
     pub(crate) writer: Writer,
+    /// What is stored of it.
+    kept: Kept,
     runner: Runner,
     records: Vec<Record>,
     courses: Vec<Course>,
@@ -55,7 +58,7 @@ pub(crate) fn prepare() -> anyhow::Result<()> {
 }
 
 /// Returns the name of a session that begins now.
-fn name(started_unix_ms: u64, host: &str, purpose: Purpose) -> String {
+pub(crate) fn name(started_unix_ms: u64, host: &str, purpose: Purpose) -> String {
     let name = store::session_name(started_unix_ms, host);
     if purpose == Purpose::Run { name } else { format!("{name}-{}", purpose.command()) }
 }
@@ -72,7 +75,6 @@ pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
     let environment = environment::look();
     let base_first = plan.base_first;
     let name = name(started_unix_ms, &environment.host, plan.purpose);
-    let dir = plan.output.unwrap_or_else(|| PathBuf::from(lookup::SESSIONS).join(&name));
     // The clock is seed enough where the user gives none; 32 bits are short enough to type again.
     let seed =
         plan.seed.unwrap_or_else(|| (sys::clock::now_ns() ^ started_unix_ms << 20) & 0xffff_ffff);
@@ -87,15 +89,20 @@ pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
         environment,
         shield: model::ShieldReport::default(),
         designs: plan.designs,
+        redacted: false,
     };
+    let mut kept = Kept::begin(&manifest, plan.keep_values, plan.redact)?;
+    let usual = || PathBuf::from(lookup::SESSIONS).join(&kept.manifest().session);
+    let dir = plan.output.unwrap_or_else(usual);
     // The folder first: it must be ours before anything is put into it or removed from it.
-    let writer = Writer::create(&dir, &manifest).map_err(elsewhere)?;
+    let writer = Writer::create(&dir, kept.manifest()).map_err(elsewhere)?;
     let runner = start(settings(&manifest, &writer)?, &writer)?;
     manifest.shield = runner.shield().report().clone();
-    writer.write_manifest(&manifest)?;
+    kept.set_shield(&manifest.shield);
+    writer.write_manifest(kept.manifest())?;
     ui::note(&format!("seed {}, session {}", manifest.seed, dir.display()));
     let courses = session::courses(&manifest, &[]);
-    Ok(Session { courses, manifest, writer, runner, records: Vec::new(), base_first })
+    Ok(Session { courses, manifest, writer, kept, runner, records: Vec::new(), base_first })
 }
 
 /// Returns an error of the file system with a way around it.
@@ -118,18 +125,21 @@ pub(crate) fn resume(dir: &Path, purpose: Purpose) -> anyhow::Result<Session> {
     writer.remove_scratch()?;
     must_be_of_here(&manifest, dir)?;
     must_be_known(&manifest, dir)?;
+    let mut kept = Kept::resume(manifest.clone(), dir)?;
+    values::restore(&mut manifest, values::Wanted::TheSame)?;
     let runner = start(settings(&manifest, &writer)?, &writer)?;
     let shield = runner.shield().report();
     if manifest.shield == model::ShieldReport::default() {
         manifest.shield = shield.clone();
-        writer.write_manifest(&manifest)?;
+        kept.set_shield(shield);
+        writer.write_manifest(kept.manifest())?;
     } else if manifest.shield.means != shield.means {
         ui::warn("the trials are not shielded as they were when the session was begun");
     }
     let records = stored.records;
     let courses = session::courses(&manifest, &records);
     ui::note(&format!("{}: {} trials are there already", dir.display(), records.len()));
-    Ok(Session { courses, manifest, writer, runner, records, base_first: true })
+    Ok(Session { courses, manifest, writer, kept, runner, records, base_first: true })
 }
 
 /// Checks that a session is resumed by the command that began it: another command shows something else.
@@ -172,15 +182,16 @@ fn must_be_of_here(manifest: &Manifest, dir: &Path) -> anyhow::Result<()> {
         );
     }
     if (&here.boot, &here.rights) != (&then.boot, &then.rights) {
-        ui::warn(
-            "the machine was restarted, or the rights are others, since the session was begun",
-        );
+        let other = if here.is_same_machine(then).is_none() { "is another one, " } else { "" };
+        ui::warn(&format!(
+            "the machine {other}was restarted, or the rights are others, since the session was begun"
+        ));
     }
     ensure!(
-        here.machine == then.machine,
-        "{} was begun on another machine ({}); a session cannot go on elsewhere",
+        here.is_same_machine(then) != Some(false),
+        "{} was begun on another machine{}; a session cannot go on elsewhere",
         dir.display(),
-        then.host
+        wording::stated(&then.host).map_or(String::new(), |host| format!(" ({host})"))
     );
     Ok(())
 }
@@ -280,8 +291,16 @@ impl Session {
         }
     }
 
-    /// Analyses what there is, and stores the analysis and the report.
-    pub(crate) fn conclude(&self) -> anyhow::Result<Summary> {
+    /// Analyses what there is, and stores the analysis and the report. From then on the session is what is
+    /// stored of it, so that nothing else is shown.
+    pub(crate) fn conclude(&mut self) -> anyhow::Result<Summary> {
+        let Session { records, kept, .. } = self;
+        records.iter_mut().for_each(|record| {
+            if let Cow::Owned(stored) = kept.record(record) {
+                *record = stored;
+            }
+        });
+        self.manifest = self.kept.manifest().clone();
         let summary = session::summarise(&self.manifest, &self.records, &self.manifest.designs);
         let whole = self.stored(&summary);
         session::write(self.writer.pages(), &whole).with_context(|| {
@@ -326,6 +345,9 @@ impl Session {
     }
 
     fn how_to_resume(&self) -> String {
+        if !kept::can_be_resumed(self.kept.manifest()) {
+            return "begin a new session, since a redacted one holds no commands".into();
+        }
         let command = Purpose::of(&self.manifest.options).command();
         format!("scruple {command} --resume {}", self.dir().display())
     }
@@ -363,7 +385,7 @@ impl Session {
 
     /// Conducts a block. False if it was interrupted.
     fn block(&mut self, next: &Next, progress: &mut Progress) -> anyhow::Result<bool> {
-        let Session { writer, runner, records, courses, manifest, .. } = self;
+        let Session { writer, kept, runner, records, courses, manifest, .. } = self;
         let inquiry = manifest.options.inquiry;
         let verdicts = verdicts(courses);
         let design = courses[next.course].design.clone();
@@ -378,7 +400,7 @@ impl Session {
             match event {
                 Event::Begins(treatment) => progress.trial(&design, treatment),
                 Event::Ended(record) => {
-                    writer.append(&record)?;
+                    writer.append(&kept.record(&record))?;
                     course.note(&record);
                     records.push(*record);
                 }

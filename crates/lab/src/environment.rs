@@ -21,8 +21,8 @@ pub(crate) fn look() -> Environment {
     let threads_per_core = topology.cores.iter().map(Vec::len).max().unwrap_or(1);
     Environment {
         host: sys::machine::hostname().unwrap_or_default(),
-        machine: sys::machine::machine_id_hash().unwrap_or_default(),
-        boot: sys::machine::boot_id().unwrap_or_default(),
+        machine: sys::machine::machine_hash().unwrap_or_default(),
+        boot: sys::machine::boot_hash().unwrap_or_default(),
         kernel: sys::machine::kernel_release().unwrap_or_default(),
         cpu_model: sys::topology::model_name().unwrap_or_default(),
         cpus_online: sys::topology::online().len() as u32,

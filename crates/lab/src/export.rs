@@ -3,9 +3,10 @@
 use crate::cli::{ExportArgs, ExportFormat};
 use crate::destination::Destination;
 use crate::exit::Exit;
-use crate::{catalog, input, lookup, session, ui};
+use crate::{catalog, input, kept, lookup, session, ui};
 use anyhow::{bail, ensure};
 use export::{Choice, LeftOut, Rows, Session};
+use store::Stored;
 
 /// What a build without Parquet answers to who asks for it.
 const WITHOUT_PARQUET: &str = "this scruple was built without Parquet; \
@@ -23,7 +24,13 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Exit> {
         bail!("--observations: only csv and parquet have a place for each observation");
     }
     ensure!(format != ExportFormat::Parquet || cfg!(feature = "parquet"), "{WITHOUT_PARQUET}");
-    let stored = store::open(&lookup::session(args.session.as_deref())?)?;
+    let mut stored = store::open(&lookup::session(args.session.as_deref())?)?;
+    if format == ExportFormat::Session {
+        return copy(stored, args);
+    }
+    if args.redact {
+        stored = kept::redacted(stored)?;
+    }
     let ids: Vec<&str> = stored.manifest.designs.iter().map(|it| it.id.as_str()).collect();
     for name in &args.experiments {
         catalog::known("no experiment of this session is named", name, &ids)?;
@@ -42,6 +49,21 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Exit> {
         Err(export::Error::Io(error)) => destination.end(Err(error))?,
         Err(other) => return Err(other.into()),
     }
+    Ok(Exit::Done)
+}
+
+/// Writes the session into a folder of its own.
+fn copy(stored: Stored, args: &ExportArgs) -> anyhow::Result<Exit> {
+    let Some(dir) = args.output.as_deref().filter(|path| !input::is_standard(path)) else {
+        bail!("--format session makes a folder: --output DIR");
+    };
+    if !args.experiments.is_empty() || !args.responses.is_empty() {
+        bail!("--format session has all experiments and responses");
+    }
+    session::say_what_is_odd(&stored);
+    let stored = if args.redact { kept::redacted(stored)? } else { stored };
+    kept::copy(&stored, dir)?;
+    ui::note(&format!("{} trials in {}", stored.records.len(), dir.display()));
     Ok(Exit::Done)
 }
 
@@ -65,6 +87,7 @@ fn write(
         ExportFormat::Hyperfine => left_out(&export::hyperfine(session, choice, out)?),
         ExportFormat::GoogleBenchmark => left_out(&export::google_benchmark(session, choice, out)?),
         ExportFormat::Bencher => left_out(&export::bencher(session, choice, out)?),
+        ExportFormat::Session => Vec::new(),
     })
 }
 

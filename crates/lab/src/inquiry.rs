@@ -131,11 +131,11 @@ fn answer(
             if why.wall_ns.is_none() {
                 exit = Exit::Incomplete;
             }
-            let why = Why { folder: Some(dir.display().to_string()), ..why };
+            let why = Why { folder: folder(session, dir), ..why };
             (serde_json::to_string_pretty(&why)?, report::why_text(&why, width))
         }
         Purpose::Selftest => {
-            let folder = Some(dir.display().to_string());
+            let folder = folder(session, dir);
             let grade = Selftest { folder, ..analysis::selftest(session.summary) };
             if !grade.trusted {
                 exit = Exit::Incomplete;
@@ -147,6 +147,11 @@ fn answer(
         }
     };
     Ok(Answer { json, text, exit, warning })
+}
+
+/// Returns a session's folder, if what is said of the session may name it.
+fn folder(session: &report::Session<'_>, dir: &Path) -> Option<String> {
+    (!session.manifest.redacted).then(|| dir.display().to_string())
 }
 
 /// Returns how a command ends that was asked to fail on some verdicts.

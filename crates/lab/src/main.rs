@@ -18,6 +18,7 @@ mod fleet;
 mod in_order;
 mod input;
 mod inquiry;
+mod kept;
 mod load;
 mod lookup;
 mod plan;
@@ -35,6 +36,7 @@ mod sides;
 mod study;
 mod syscalls;
 mod ui;
+mod values;
 mod waits;
 mod why;
 

@@ -64,6 +64,10 @@ pub(crate) struct Plan {
     pub(crate) output: Option<PathBuf>,
     /// Whether the base is measured however long it takes.
     pub(crate) base_first: bool,
+    /// Whether the session is stored without who measured what where.
+    pub(crate) redact: bool,
+    /// Whether the session holds the values of variables.
+    pub(crate) keep_values: bool,
 }
 
 impl Plan {
@@ -103,8 +107,8 @@ impl Plan {
             preset: None,
         };
         let base_first = matches!(purpose, Purpose::Ask(_)) && args.measure.time_budget.is_none();
-        let (seed, output) = (args.measure.seed, args.output.clone());
-        Ok(Plan { purpose, designs, options, seed, output, base_first })
+        let (seed, output, redact) = (args.measure.seed, args.output.clone(), args.redact);
+        Ok(Plan { purpose, designs, options, seed, output, base_first, redact, keep_values: false })
     }
 }
 

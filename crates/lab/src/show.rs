@@ -2,7 +2,7 @@
 
 use crate::cli::{Cli, ExplainArgs, ListArgs, ReportArgs};
 use crate::exit::Exit;
-use crate::{catalog, destination, input, lookup, session, ui};
+use crate::{catalog, destination, input, kept, lookup, session, ui};
 use anyhow::{Context, bail};
 use clap::CommandFactory;
 use clap::builder::PossibleValuesParser;
@@ -30,8 +30,11 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
     if first.is_some() && (args.output.is_some() || args.json) {
         bail!("an experiment is drawn in the terminal, which --output and --json do not do");
     }
-    let stored = store::open(&dir)?;
+    let mut stored = store::open(&dir)?;
     session::say_what_is_odd(&stored);
+    if args.redact {
+        stored = kept::redacted(stored)?;
+    }
     let summary = session::summarise(&stored.manifest, &stored.records, &stored.manifest.designs);
     let whole =
         report::Session { manifest: &stored.manifest, records: &stored.records, summary: &summary };
@@ -40,6 +43,8 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
     }
     match &args.output {
         Some(path) => destination::write(path, &report::html_alone(&whole)).context("--output")?,
+        // What stays in the folder is not redacted.
+        None if args.redact => {}
         None => session::rewrite(&dir, &whole)?,
     }
     if args.output.as_deref().is_some_and(input::is_standard) {
@@ -62,6 +67,9 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
             ui::people(&format!("\n{}", report::why_text(&why, ui::width())))?;
         }
         let beside = args.output.is_none();
+        if beside && args.redact {
+            return Ok(Exit::Done);
+        }
         let path = args.output.clone().unwrap_or_else(|| dir.join(report::REPORT_PAGE));
         session::say_where(&path, &summary, beside)?;
     }

@@ -3,9 +3,9 @@
 use crate::cli::StudyArgs;
 use crate::exit::Exit;
 use crate::plan::{Plan, Purpose};
-use crate::{conduct, destination, dry, input, inquiry, lookup, plan, ui};
+use crate::{conduct, destination, dry, input, inquiry, kept, lookup, plan, ui, values};
 use anyhow::{Context, bail};
-use model::{Design, Inquiry, Manifest, Profile};
+use model::{Design, Inquiry, Manifest, Profile, Subject};
 use std::path::{Path, PathBuf};
 
 const PURPOSE: Purpose = Purpose::Ask(Inquiry::Study);
@@ -46,6 +46,7 @@ fn plan(args: &StudyArgs, designs: Vec<Design>, file: Option<String>) -> anyhow:
     let budget_s = if profile == Profile::Quick { QUICK_BUDGET_S } else { profile.budget_s() };
     let mut plan = Plan::new(PURPOSE, designs, profile, &args.plan, budget_s)?;
     plan.options.study = file;
+    plan.keep_values = args.keep_env_values;
     Ok(plan)
 }
 
@@ -53,11 +54,16 @@ fn plan(args: &StudyArgs, designs: Vec<Design>, file: Option<String>) -> anyhow:
 fn designs(args: &StudyArgs) -> anyhow::Result<(Vec<Design>, Option<String>)> {
     if let Some(dir) = &args.from {
         let dir = &lookup::named(dir)?;
-        let manifest = store::open(dir)?.manifest;
+        let mut manifest = store::open(dir)?.manifest;
         if Purpose::of(&manifest.options) != PURPOSE {
             let command = Purpose::of(&manifest.options).command();
             bail!("{} holds no study: it was begun by scruple {command}", dir.display());
         }
+        if !kept::can_be_resumed(&manifest) {
+            bail!("--from {}: it is redacted and holds no commands", dir.display());
+        }
+        values::restore(&mut manifest, values::Wanted::Any)
+            .with_context(|| format!("--from {}", dir.display()))?;
         for design in &manifest.designs {
             plan::must_be_there(design).with_context(|| format!("--from {}", dir.display()))?;
         }
@@ -84,6 +90,11 @@ fn read(
     let stem = whole.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let around = study::Around { file: &name, folder: &folder, stem: &stem };
     Ok(study::read(&text, &around, missing)?)
+}
+
+/// Returns the program of a study's file.
+pub(crate) fn subject(file: &Path) -> anyhow::Result<Subject> {
+    Ok(read(file, |_| None)?.subject.unwrap_or_default())
 }
 
 /// Says if the file is not what it was when the session was begun. The session goes on as it was.

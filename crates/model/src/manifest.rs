@@ -26,6 +26,9 @@ pub struct Manifest {
     pub shield: ShieldReport,
     /// The experiments, as they were when this session began.
     pub designs: Vec<Design>,
+    /// Whether it is redacted: who measured what where is left out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub redacted: bool,
 }
 
 /// What the user asked for.
@@ -107,9 +110,10 @@ impl Inquiry {
 pub struct Environment {
     /// The host's name.
     pub host: String,
-    /// A hash of machine-id: tells one machine from another without naming it.
+    /// A keyed hash of machine-id, of 32 digits: tells one machine from another without naming it. The
+    /// earliest sessions have a hash of another kind, of 16 digits.
     pub machine: String,
-    /// The boot's identifier.
+    /// A keyed hash of the boot's identifier: tells one boot from another.
     pub boot: String,
     /// Kernel release.
     pub kernel: String,
@@ -148,6 +152,15 @@ pub struct Environment {
     pub load: f64,
     /// The busiest other processes when the session began.
     pub neighbours: Vec<Neighbour>,
+}
+
+impl Environment {
+    /// Reports whether both are of one machine; `None` where that is not known, since one has no hash or
+    /// their hashes are of two kinds.
+    pub fn is_same_machine(&self, other: &Environment) -> Option<bool> {
+        let (own, other) = (&self.machine, &other.machine);
+        (!own.is_empty() && own.len() == other.len()).then_some(own == other)
+    }
 }
 
 /// A cache of a CPU.

@@ -25,6 +25,10 @@ pub struct Subject {
     pub folder: String,
     /// Variables that are set or replaced in its environment. With placeholders.
     pub environment: BTreeMap<String, String>,
+    /// Further such variables, of which a session does not store the values: each with a hash of its value
+    /// that only the machine can make which measured it, or with an empty text.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub withheld: BTreeMap<String, String>,
     /// Whether its environment holds those and nothing else.
     pub clear_environment: bool,
     /// The file that is its standard input; empty means none. With placeholders.
@@ -172,6 +176,15 @@ impl Subject {
             }
         }
         text
+    }
+
+    /// Replaces the values of its variables by hashes: a session is to hold none.
+    pub fn withhold(&mut self, hash: impl Fn(&str, &str) -> String) {
+        let variables = std::mem::take(&mut self.environment).into_iter();
+        self.withheld.extend(variables.map(|(name, value)| {
+            let hash = hash(&name, &value);
+            (name, hash)
+        }));
     }
 
     /// A command with the words of a treatment in the place of its placeholders. An argument that

@@ -117,7 +117,11 @@ pub fn read_manifest(dir: &Path) -> Result<Manifest, Error> {
         let why = "its manifest has format 0, and formats begin at 1".to_string();
         return Err(Error::NotASession { path: dir.to_path_buf(), why });
     }
-    let manifest: Manifest = serde_json::from_slice(&content).map_err(broken)?;
+    let mut manifest: Manifest = serde_json::from_slice(&content).map_err(broken)?;
+    // Earlier versions stored the boot's identifier itself.
+    if let Some(hash) = sys::machine::hash_of_boot(&manifest.environment.boot) {
+        manifest.environment.boot = hash;
+    }
     check_manifest(&manifest, &path)?;
     Ok(manifest)
 }

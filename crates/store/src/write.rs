@@ -12,6 +12,9 @@ use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+/// Bytes of lines for which the disk is waited once, where trials are copied.
+const LINES_BYTES: usize = 4 << 20;
+
 /// The one process that writes a session.
 ///
 /// It holds the session's lock until it is dropped; the lock file goes with it. All file names
@@ -142,8 +145,31 @@ impl Writer {
         let unreadable = |what| Error::Unreadable { path: path.clone(), what };
         self.plan.check(record).map_err(unreadable)?;
         let line = encode::<Record>(serde_json::to_vec(record), &path, LINE_BYTES_MAX)?;
-        must_fit(self.trials.whole_bytes(), line.len(), &path)?;
-        self.trials.append(&line).map_err(Error::io("append to", &path))
+        self.append_lines(&line, &path)
+    }
+
+    /// Stores many trials that are there already, and waits for the disk once for some megabytes of them.
+    ///
+    /// # Errors
+    /// As [`Writer::append`]; trials before the one at fault may be stored.
+    pub fn append_all(&mut self, records: &[Record]) -> Result<(), Error> {
+        let path = self.pages.dir.join(TRIALS_FILE);
+        let mut lines = Vec::new();
+        for record in records {
+            self.plan
+                .check(record)
+                .map_err(|what| Error::Unreadable { path: path.clone(), what })?;
+            lines.append(&mut encode::<Record>(serde_json::to_vec(record), &path, LINE_BYTES_MAX)?);
+            if lines.len() > LINES_BYTES {
+                self.append_lines(&std::mem::take(&mut lines), &path)?;
+            }
+        }
+        self.append_lines(&lines, &path)
+    }
+
+    fn append_lines(&mut self, lines: &[u8], path: &Path) -> Result<(), Error> {
+        must_fit(self.trials.whole_bytes(), lines.len(), path)?;
+        self.trials.append(lines).map_err(Error::io("append to", path))
     }
 
     /// Replaces `manifest.json`, at once or not at all: for what is known only once the folder is

@@ -27,6 +27,7 @@ pub mod files;
 pub mod filter;
 pub mod futex;
 pub mod handler;
+pub mod hash;
 #[cfg(test)]
 mod hostile;
 pub mod interrupt;

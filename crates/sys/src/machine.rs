@@ -1,7 +1,7 @@
 //! What a session records of the machine: kernel, libraries, settings.
 
 use crate::clock::Clock;
-use crate::{Result, affinity, cgroup, needed, perf, text, topology};
+use crate::{Result, affinity, cgroup, hash, needed, perf, text, topology};
 use rustix::system::Uname;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CStr;
@@ -25,25 +25,54 @@ fn named(name: fn(&Uname) -> &CStr) -> Option<String> {
     name(&rustix::system::uname()).to_str().ok().map(str::to_string)
 }
 
-/// A fingerprint of /etc/machine-id, as 16 hexadecimal digits: enough to tell
-/// that two sessions come from one machine. The id itself is confidential
-/// (machine-id(5)) and is not kept.
-pub fn machine_id_hash() -> Option<String> {
-    let id = text::value("/etc/machine-id").or_else(|| text::value("/var/lib/dbus/machine-id"))?;
-    Some(format!("{:016x}", fingerprint(id.as_bytes())))
+/// What the identities below are of: one of this program's own, so that they equal nobody else's.
+const APPLICATION_ID: [u8; 16] =
+    *b"\x88\x07\xfe\x5f\x7d\x21\x41\xa8\xa2\xf3\x6a\xba\xf8\x76\xff\xef";
+
+/// Returns what tells this machine from others without its id, which is confidential (machine-id(5)): the
+/// id's hash, keyed by the id itself, as 32 hexadecimal digits. It is the one of
+/// sd_id128_get_machine_app_specific(3). `None` where the machine has no id.
+pub fn machine_hash() -> Option<String> {
+    machine_id().map(application_specific)
 }
 
-/// The 64-bit hash FNV-1a (Fowler, Noll, Vo), salted with this program's name
-/// so that it equals nobody else's.
-fn fingerprint(bytes: &[u8]) -> u64 {
-    b"scruple:".iter().chain(bytes).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+/// Returns what tells this boot from others without its id, as [`machine_hash`] does.
+pub fn boot_hash() -> Option<String> {
+    hash_of_boot(&text::value("/proc/sys/kernel/random/boot_id")?)
 }
 
-/// The number the kernel drew when it booted.
-pub fn boot_id() -> Option<String> {
-    text::value("/proc/sys/kernel/random/boot_id")
+/// Returns the hash of a boot's id as the kernel shows it; `None` for any other text.
+pub fn hash_of_boot(id: &str) -> Option<String> {
+    let dashes = [8, 13, 18, 23];
+    let is_uuid = id.len() == 36 && dashes.iter().all(|at| id.as_bytes()[*at] == b'-');
+    if is_uuid { id_of(&id.replace('-', "")).map(application_specific) } else { None }
+}
+
+/// Returns a hash of a text that only this machine can make: it is keyed by the machine's id. Nobody who
+/// does not know the id can try which text it is of. `None` where the machine has no id.
+pub fn hash_of_this_machine(text: &str) -> Option<String> {
+    let message = ["scruple text", text].join("\0");
+    machine_id().map(|id| hash::hex(&hash::hmac(&id, message.as_bytes())))
+}
+
+fn machine_id() -> Option<[u8; 16]> {
+    let files = ["/etc/machine-id", "/var/lib/dbus/machine-id"];
+    // A file may also hold the word "uninitialized".
+    files.iter().find_map(|file| id_of(&text::value(file)?))
+}
+
+/// Reads an id of 32 hexadecimal digits.
+fn id_of(digits: &str) -> Option<[u8; 16]> {
+    let is_id = digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    Some(u128::from_str_radix(digits, 16).ok().filter(|_| is_id)?.to_be_bytes())
+}
+
+fn application_specific(id: [u8; 16]) -> String {
+    let mut bytes = hash::hmac(&id, &APPLICATION_ID);
+    // The marks of a random UUID (RFC 9562).
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    hash::hex(&bytes[..16])
 }
 
 /// The C library that is measured: `glibc 2.36`, or `musl`, which tells no version.
@@ -170,13 +199,20 @@ mod tests {
     }
 
     #[test]
-    fn the_fingerprint_is_stable_and_not_the_id() {
-        // FNV-1a of "scruple:" alone, by an independent calculation.
-        assert_eq!(fingerprint(b""), 0x15e3_547f_03c8_aaa1);
-        assert_ne!(fingerprint(b"a"), fingerprint(b"b"));
-        if let Some(hash) = machine_id_hash() {
-            assert_eq!(hash.len(), 16);
+    fn ids_are_hashed_as_systemd_hashes_them() {
+        // As HMAC-SHA256 of another program gives them, which agrees with systemd-id128(1).
+        let id = id_of("0123456789abcdef0123456789abcdef").unwrap();
+        assert_eq!(application_specific(id), "d58407aec8874930bf8f512efa06054c");
+        for text in ["", "uninitialized", "+123456789abcdef0123456789abcdef", "é"] {
+            assert_eq!(id_of(text), None, "{text}");
+        }
+        let boot = "01234567-89ab-4cde-8f01-23456789abcd";
+        assert_eq!(hash_of_boot(boot).as_deref(), Some("dbfe8b4519184b808643b470224dbc85"));
+        let hash = boot_hash().unwrap();
+        assert_eq!((hash.len(), hash_of_boot(&hash)), (32, None));
+        if let Some(hash) = machine_hash() {
             assert!(!text::value("/etc/machine-id").unwrap_or_default().contains(&hash));
+            assert_ne!(hash_of_this_machine("a"), hash_of_this_machine("b"));
         }
     }
 

@@ -141,6 +141,10 @@ pub(crate) struct FleetCollectArgs {
     /// Wait for the queued and running jobs
     #[arg(long)]
     pub(crate) wait: bool,
+    /// Write a copy of the complete sessions and the report to this folder, which is new or empty, without
+    /// the names of nodes, host names, paths and commands; leave the fleet's folder as it is
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["complete", "wait"])]
+    pub(crate) redact: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) waiting: FleetWaitArgs,
     /// Print the result as JSON (docs/fleet.schema.json)

@@ -100,7 +100,8 @@ pub(super) fn session_plan(plan: &FleetPlan, output: Option<PathBuf>) -> anyhow:
         affinity: plan.affinity.clone(),
         no_shield: !plan.shield,
     };
-    let args = crate::cli::PlanArgs { measure, output, resume: None, dry_run: false };
+    let args =
+        crate::cli::PlanArgs { measure, output, redact: false, resume: None, dry_run: false };
     crate::plan::of_catalog(&plan.experiments, plan.profile, &args)
 }
 

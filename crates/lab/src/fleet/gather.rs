@@ -1,7 +1,8 @@
 //! What a fleet's nodes have left, checked and made into one report.
 
+use super::redacted;
 use crate::exit::Exit;
-use crate::{session, sides, ui};
+use crate::{kept, session, sides, ui};
 use ::fleet::{Fate, Folder, Published, REPORT_FILE, RESULT_FILE};
 use analysis::{Answers, Digest, FleetMember, Head, Heads, Questions, SideHeads};
 use anyhow::anyhow;
@@ -18,7 +19,7 @@ const DOUBT_CHARACTERS_MAX: usize = 400;
 
 /// Checks what is there, prints what came of it, and writes the report into the fleet's folder.
 pub(super) fn report(folder: &Folder, json: bool) -> anyhow::Result<Exit> {
-    let result = gather(folder)?;
+    let result = gather(folder, false)?;
     let text = serde_json::to_string_pretty(&result)? + "\n";
     // First what is shown: a folder that is full, or somebody else's, costs the files alone.
     if json {
@@ -34,8 +35,9 @@ pub(super) fn report(folder: &Folder, json: bool) -> anyhow::Result<Exit> {
     Ok(if result.complete { Exit::Done } else { Exit::Incomplete })
 }
 
-fn gather(folder: &Folder) -> anyhow::Result<FleetResult> {
-    let (nodes, answers) = nodes(folder)?;
+/// Returns what came of a fleet; `redact` says whether without the names of its nodes.
+pub(super) fn gather(folder: &Folder, redact: bool) -> anyhow::Result<FleetResult> {
+    let (nodes, answers) = nodes(folder, redact)?;
     let sides = answers.questions().sides().to_vec();
     let comparison = (sides.len() > 1).then(|| answers.end(session::VERSION, &[]));
     let heads = sides.iter().filter_map(|side| Some((&side.name, side.heads.first()?)));
@@ -59,7 +61,7 @@ fn gather(folder: &Folder) -> anyhow::Result<FleetResult> {
 
 /// Returns the nodes as [`report`] would show them.
 pub(super) fn results(folder: &Folder) -> anyhow::Result<Vec<NodeResult>> {
-    Ok(nodes(folder)?.0)
+    Ok(nodes(folder, false)?.0)
 }
 
 /// A session that has its place and may stand beside the others: its node's place in the fleet, its
@@ -67,20 +69,26 @@ pub(super) fn results(folder: &Folder) -> anyhow::Result<Vec<NodeResult>> {
 type Member = (usize, PathBuf, Head);
 
 /// Returns what became of each node, and what the sessions answer that can stand beside each other.
-fn nodes(folder: &Folder) -> anyhow::Result<(Vec<NodeResult>, Answers)> {
+fn nodes(folder: &Folder, redact: bool) -> anyhow::Result<(Vec<NodeResult>, Answers)> {
     let mut heads = Heads::default();
     let (mut results, mut members) = (Vec::new(), Vec::<Member>::new());
     for (place, (node, fate)) in folder.fleet.nodes.iter().zip(folder.look()?).enumerate() {
         let mut result = result(folder, node, &fate);
         if let (NodeStanding::Complete, Some(session)) = (fate.standing, &fate.attempt) {
-            match take(folder, session, &mut heads, &mut result) {
+            match take(folder, session, &mut heads, &mut result, redact) {
                 Ok(head) => members.push((place, folder.session(session), head)),
                 Err(why) => refuse(&mut result, &why),
             }
         }
+        if redact {
+            redacted::hide(&mut result, place);
+        }
         results.push(result);
     }
     let answers = answers(members, &mut results)?;
+    if redact {
+        results.iter_mut().for_each(redacted::hide_reason);
+    }
     Ok((results, answers))
 }
 
@@ -150,10 +158,15 @@ fn take(
     published: &Published,
     heads: &mut Heads,
     result: &mut NodeResult,
+    redact: bool,
 ) -> anyhow::Result<Head> {
     let facts = folder.facts(published)?;
     must_be_its_own(&facts, &folder.fleet, published)?;
-    let head = heads.head(store::read_manifest(&folder.session(published))?);
+    let mut manifest = store::read_manifest(&folder.session(published))?;
+    if redact {
+        manifest = kept::redaction(&manifest)?.manifest().clone();
+    }
+    let head = heads.head(manifest);
     must_be_as_planned(&head, &folder.fleet)?;
     result.host = head.manifest.environment.host.clone();
     result.kind = analysis::machine_kind(&head.manifest);

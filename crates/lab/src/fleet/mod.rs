@@ -3,6 +3,7 @@
 mod begin;
 mod gather;
 mod node;
+mod redacted;
 mod status;
 mod watch;
 
@@ -24,6 +25,9 @@ pub(crate) fn fleet(args: &FleetArgs) -> anyhow::Result<Exit> {
 
 fn collect(args: &FleetCollectArgs) -> anyhow::Result<Exit> {
     let mut folder = Folder::open(&args.folder)?;
+    if let Some(to) = &args.redact {
+        return redacted::copy(&folder, to, args.json);
+    }
     if !args.complete && !args.wait {
         return gather::report(&folder, args.json);
     }

@@ -113,7 +113,7 @@ fn of_compiler(
             }
             let level = format!("{}{optimisation}-{march}", compiler.short);
             let content = build(compiler, path, folder, [optimisation, march])?;
-            let sha256 = kit::programs::sha256(&content);
+            let sha256 = sys::hash::sha256(&content);
             let origin = format!("built by {version}, {optimisation} -march={march}");
             if optimisation == CARRIED {
                 differences.push(compared(&content, march)?);

@@ -271,7 +271,7 @@ fn kept(keep: &Path, dir: &Path, state: &str, called: &str) -> anyhow::Result<Pa
     let dir = std::fs::canonicalize(dir)?;
     let state = format!("{TABLES_FORMAT} {VERSION} {state} {called}");
     let [which, state] = [dir.as_os_str().as_bytes(), state.as_bytes()].map(|it| {
-        let mut hash = kit::programs::sha256(it);
+        let mut hash = sys::hash::sha256(it);
         hash.truncate(DIGITS);
         hash
     });

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// A cluster of three idle nodes, and a folder for a fleet.
-struct Cluster {
+pub(crate) struct Cluster {
     dir: tempfile::TempDir,
 }
 
 impl Cluster {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("fake")).unwrap();
         fs::write(dir.path().join("fake/nodes"), "m1|idle|ssd\nm2|idle|ssd\nm3|idle|(null)\n")
@@ -22,16 +22,16 @@ impl Cluster {
         Cluster { dir }
     }
 
-    fn fake(&self, name: &str) -> PathBuf {
+    pub(crate) fn fake(&self, name: &str) -> PathBuf {
         self.dir.path().join("fake").join(name)
     }
 
-    fn folder(&self) -> PathBuf {
+    pub(crate) fn folder(&self) -> PathBuf {
         self.dir.path().join("fleet")
     }
 
     /// What becomes of a node's jobs, one word per job.
-    fn mode(&self, node: &str, modes: &[&str]) {
+    pub(crate) fn mode(&self, node: &str, modes: &[&str]) {
         fs::write(self.fake(&format!("mode.{node}")), modes.join("\n") + "\n").unwrap();
     }
 
@@ -49,14 +49,14 @@ impl Cluster {
         command
     }
 
-    fn run(&self, words: &[&str]) -> Command {
+    pub(crate) fn run(&self, words: &[&str]) -> Command {
         let mut command = self.command();
         command.args(["run", "null", "--profile", "smoke", "--seed", "7", "--no-shield"]);
         command.arg("--folder").arg(self.folder()).args(words);
         command
     }
 
-    fn on_folder(&self, what: &str, words: &[&str]) -> Output {
+    pub(crate) fn on_folder(&self, what: &str, words: &[&str]) -> Output {
         self.command().arg(what).arg(self.folder()).args(words).output().unwrap()
     }
 

@@ -29,6 +29,7 @@ mod preset;
 mod programs;
 mod query;
 mod recorded;
+mod redact;
 mod refused;
 mod scale;
 mod security;

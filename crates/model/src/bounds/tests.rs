@@ -60,6 +60,7 @@ fn manifest(designs: Vec<Design>) -> Manifest {
         environment: Environment::default(),
         shield: ShieldReport::default(),
         designs,
+        redacted: false,
     }
 }
 

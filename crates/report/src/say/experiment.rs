@@ -92,13 +92,15 @@ fn summary(chapter: &Chapter<'_>, page: bool) -> Vec<Block<'static>> {
 /// Returns how the trials work, what they need, and the command that does them again.
 fn method(session: &Session<'_>, chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     let id = std::slice::from_ref(&chapter.summary.id);
-    let again = Text::quiet("Repeat this experiment: ")
-        .then(Text::code(words::repeat_command(session.manifest, id)));
+    let again = (!session.manifest.redacted).then(|| {
+        let command = words::repeat_command(session.manifest, id);
+        Text::quiet("Repeat this experiment: ").then(Text::code(command))
+    });
     let part = short(&chapter.design.chapter, 80);
     let part = (!part.is_empty()).then(|| Block::small(format!("Chapter of the catalog: {part}.")));
     let mut blocks = catalog::method(chapter.design);
     blocks.extend(part);
-    blocks.push(Block::paragraph(Role::Command, again));
+    blocks.extend(again.map(|again| Block::paragraph(Role::Command, again)));
     blocks
 }
 

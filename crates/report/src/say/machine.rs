@@ -163,9 +163,19 @@ pub(crate) fn harness_sentence(session: &Session<'_>) -> Option<String> {
     Some(format!("The harness itself cost, per trial (median): {parts}."))
 }
 
+/// Returns what a redacted session does not say.
+fn redacted() -> Vec<Block<'static>> {
+    let what = "This session is redacted. It holds no host name, path, command, name or output of a program, and no \
+                variable. Names that the user of a study chose are numbered in their order.";
+    vec![Block::heading(2, "What is left out"), Block::plain(what)]
+}
+
 /// Returns the commands that do it again.
 pub(crate) fn repeat(session: &Session<'_>) -> Vec<Block<'static>> {
     let manifest = session.manifest;
+    if manifest.redacted {
+        return redacted();
+    }
     let whole = words::repeat_command(manifest, &manifest.options.experiments);
     let whole = Text::from("The whole session, in the same random order: ").then(Text::code(whole));
     let steps = [

@@ -67,11 +67,15 @@ fn around(subject: &Subject) -> Vec<(&'static str, String)> {
     facts.extend(before.chain(after).map(|(name, words)| (name, wording::command_line(words))));
     let own: Vec<String> =
         subject.environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let withheld = subject.withheld.keys().map(|name| format!("{name} (its value is not stored)"));
     let others = subject.clear_environment.then(|| "no other variable".to_string());
     let codes: Vec<String> = subject.exit_codes.iter().map(i32::to_string).collect();
     let limits = &subject.limits;
     facts.extend([
-        ("environment", own.into_iter().chain(others).collect::<Vec<_>>().join(", ")),
+        (
+            "environment",
+            own.into_iter().chain(withheld).chain(others).collect::<Vec<_>>().join(", "),
+        ),
         ("input", subject.stdin.clone()),
         ("CPUs", subject.cpus.clone()),
         ("most address space, bytes", limits.address_space_bytes.clone()),

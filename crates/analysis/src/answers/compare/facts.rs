@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 const LOAD_APART: f64 = 0.5;
 
 const LOAD: &str = "load when it began";
+const MACHINE: &str = "machine";
 
 /// A neighbour that used less of a CPU than this is not named.
 const NEIGHBOUR_SHARE: f64 = 0.1;
@@ -26,7 +27,7 @@ const FACTS: [Fact; 24] = [
     ("profile", Weight::Nuisance, |it| it.options.profile.name().to_string()),
     ("busy neighbours", Weight::Nuisance, neighbours),
     ("rights", Weight::Nuisance, |it| it.environment.rights.clone()),
-    ("machine", Weight::Subject, machine),
+    (MACHINE, Weight::Subject, machine),
     ("kernel", Weight::Subject, |it| it.environment.kernel.clone()),
     ("processor", Weight::Subject, |it| it.environment.cpu_model.clone()),
     ("CPUs online", Weight::Subject, |it| number(u64::from(it.environment.cpus_online))),
@@ -59,8 +60,33 @@ fn gigabytes(bytes: u64) -> String {
 
 /// Returns the host's name, and the beginning of what tells machines of one name apart.
 fn machine(it: &Manifest) -> String {
-    let hash: String = it.environment.machine.chars().take(8).collect();
-    format!("{} {hash}", it.environment.host).trim().to_string()
+    format!("{} {}", it.environment.host, machine_hash(it)).trim().to_string()
+}
+
+fn machine_hash(it: &Manifest) -> String {
+    it.environment.machine.chars().take(8).collect()
+}
+
+fn host(it: &Manifest) -> String {
+    it.environment.host.clone()
+}
+
+/// Returns what tells the machines of some sessions apart: what all of them have. A redacted session has no
+/// host, and an earlier version's hash is of another kind.
+fn machine_of(sides: &[&[Head]]) -> fn(&Manifest) -> String {
+    let named = all(sides).all(|it| !it.manifest.environment.host.is_empty());
+    match (named, hashes_are_alike(sides)) {
+        (true, true) => machine,
+        (true, false) => host,
+        (false, true) => machine_hash,
+        (false, false) => |_| String::new(),
+    }
+}
+
+fn hashes_are_alike(sides: &[&[Head]]) -> bool {
+    let kinds: BTreeSet<usize> =
+        all(sides).map(|it| it.manifest.environment.machine.len()).collect();
+    kinds.len() <= 1
 }
 
 fn shield(it: &Manifest) -> String {
@@ -112,7 +138,10 @@ const VALUES_MAX: usize = 8;
 
 /// Returns the facts that are not the same on all sides, each of which is some sessions: the gravest first.
 pub(crate) fn facts(sides: &[&[Head]]) -> Vec<FactRow> {
-    let known = FACTS.into_iter().filter_map(|(name, weight, of)| row(name, weight, sides, of));
+    let machine = machine_of(sides);
+    let known = FACTS.into_iter().filter_map(|(name, weight, of)| {
+        row(name, weight, sides, if name == MACHINE { machine } else { of })
+    });
     let mut rows: Vec<FactRow> = known.collect();
     let names = all(sides).flat_map(|it| it.manifest.environment.settings.keys());
     rows.extend(names.collect::<BTreeSet<_>>().into_iter().filter_map(|name| {
@@ -120,11 +149,12 @@ pub(crate) fn facts(sides: &[&[Head]]) -> Vec<FactRow> {
         row(&format!("setting {name}"), Weight::Subject, sides, of)
     }));
     let machines: BTreeSet<String> = all(sides).map(|it| machine(&it.manifest)).collect();
+    let may_be_others = machines.len() > 1 || !hashes_are_alike(sides);
     let has_shield = rows.iter().any(|row| row.name == "shield");
     rows.retain(|row| match row.name.as_str() {
         LOAD => !loads_are_near(sides),
         // Of course: another machine was started at another time.
-        "boot" => machines.len() == 1,
+        "boot" => !may_be_others,
         "shield asked for" => !has_shield,
         _ => true,
     });
@@ -202,6 +232,11 @@ pub(crate) fn alike(sides: &[&[Head]]) -> Vec<String> {
                 .into(),
         ],
         (true, false) => vec!["All sides were measured on the same machine.".into()],
+        _ if !hashes_are_alike(sides) => vec![
+            "Whether the sides were measured on one machine is not known: some sessions lack the hash \
+             that would show it, or have that of an earlier version."
+                .into(),
+        ],
         _ => Vec::new(),
     }
 }
@@ -241,6 +276,7 @@ pub(crate) fn warnings(answers: &Answers, comparison: &Comparison) -> Vec<String
     for (side, own) in sides.iter().zip(&answers.sides) {
         warnings.extend(of_side(side, own));
     }
+    warnings.extend(of_redacted(sides));
     warnings.extend(by_trials(sides, comparison));
     warnings
 }
@@ -275,6 +311,18 @@ fn same_sessions(sides: &[SideHeads]) -> Vec<String> {
         described.push(format!("So do {more} more sessions"));
     }
     described
+}
+
+/// Says what cannot be seen of programs that a redacted session does not name.
+fn of_redacted(sides: &[SideHeads]) -> Option<String> {
+    let nameless = |head: &Head| {
+        head.manifest.redacted && head.designs.iter().any(|design| design.subject.is_some())
+    };
+    sides.iter().flat_map(|side| &side.heads).any(nameless).then(|| {
+        "Sessions of programs are redacted: levels are compared by their number, and whether commands \
+         and levels are the same on all sides is not known"
+            .into()
+    })
 }
 
 fn of_side(side: &SideHeads, own: &gathered::Side) -> Vec<String> {

@@ -20,6 +20,7 @@ fn manifest(boot: &str, processor: &str) -> Manifest {
         },
         shield: model::ShieldReport::default(),
         designs: Vec::new(),
+        redacted: false,
     }
 }
 

@@ -17,6 +17,7 @@ pub(crate) fn manifest() -> Manifest {
         environment: Environment { host: "host".into(), load: 0.1, ..Environment::default() },
         shield: ShieldReport::default(),
         designs: vec![design()],
+        redacted: false,
     }
 }
 

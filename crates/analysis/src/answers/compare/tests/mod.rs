@@ -1,6 +1,7 @@
 //! What is said of sessions.
 
 mod gates;
+mod machines;
 mod many;
 
 use super::*;
@@ -39,6 +40,7 @@ impl Made {
             environment: Default::default(),
             shield: ShieldReport::default(),
             designs,
+            redacted: false,
         };
         Made { manifest, records, complete: true }
     }
@@ -388,10 +390,12 @@ fn the_same_session_twice_and_doubtful_sessions_are_said() {
     let mut cut = made(1.0, 4.0, 2);
     cut.complete = false;
     cut.manifest.environment.machine = "b".into();
+    let mut third = made(1.0, 4.0, 3);
+    third.manifest.environment.machine = "a".into();
     let said = of_two(&base, &cut, &[]).warnings.join("\n");
     assert!(said.contains("B: not complete") && said.contains("no A/A control"), "{said}");
     // Sessions of one side that are not of one setting.
-    let mixed = compared_with(&[&[&base], &[&made(1.0, 4.0, 3), &cut]], &[]).warnings.join("\n");
+    let mixed = compared_with(&[&[&base], &[&third, &cut]], &[]).warnings.join("\n");
     assert!(mixed.contains("The sessions of B are not of one setting: machine differ"), "{mixed}");
 }
 
@@ -423,26 +427,6 @@ fn a_side_without_a_control_is_not_known_and_not_distrusted() {
     }
     let said = of_two(&alike, &empty, &[]).warnings.join("\n");
     assert!(said.contains("B: it has no A/A control") && !said.contains("identical"), "{said}");
-}
-
-#[test]
-fn the_same_machine_is_said_to_be_the_same() {
-    let at = |machine: &str, boot: &str, seed| {
-        let mut made = made(1.0, 4.0, seed);
-        made.manifest.environment.machine = machine.into();
-        made.manifest.environment.boot = boot.into();
-        made
-    };
-    let alike = |a: &Made, b: &Made| of_two(a, b, &[]).alike;
-    let one = at("m", "b", 1);
-    assert!(alike(&one, &at("m", "b", 2))[0].contains("without a restart"));
-    let restarted = of_two(&one, &at("m", "c", 2), &[]);
-    assert_eq!(restarted.alike, ["All sides were measured on the same machine."]);
-    assert_eq!(restarted.facts[0].name, "boot");
-    let other = of_two(&one, &at("n", "c", 2), &[]);
-    assert!(other.alike.is_empty() && other.facts.iter().all(|row| row.name != "boot"));
-    // What nobody recorded is not said to be the same.
-    assert!(alike(&at("", "", 1), &at("", "", 2)).is_empty());
 }
 
 #[test]

@@ -1,0 +1,52 @@
+//! A copy of a fleet without the names of its nodes.
+
+use super::gather;
+use crate::exit::Exit;
+use crate::{destination, kept, ui};
+use ::fleet::{Folder, REPORT_FILE, RESULT_FILE};
+use anyhow::ensure;
+use model::{NodeResult, NodeStanding, REDACTED};
+use std::path::Path;
+
+/// Writes the complete sessions, the result and the report into a new folder.
+pub(super) fn copy(folder: &Folder, to: &Path, json: bool) -> anyhow::Result<Exit> {
+    let is_free = std::fs::read_dir(to).map_or(true, |mut entries| entries.next().is_none());
+    ensure!(is_free, "--redact {}: it is not empty; name a new folder", to.display());
+    let result = gather::gather(folder, true)?;
+    for (node, fate) in result.nodes.iter().zip(folder.look()?) {
+        let taken = node.standing == NodeStanding::Complete;
+        if let (Some(attempt), true) = (&fate.attempt, taken) {
+            let stored = kept::redacted(store::open(&folder.session(attempt))?)?;
+            kept::copy(&stored, &to.join(&node.name))?;
+        }
+    }
+    std::fs::create_dir_all(to)?;
+    let text = serde_json::to_string_pretty(&result)?;
+    destination::write(&to.join(RESULT_FILE), &text)?;
+    destination::write(&to.join(REPORT_FILE), &report::fleet_html(&result))?;
+    match json {
+        true => ui::result(&text)?,
+        false => ui::people(&report::fleet_text(&result, ui::width(), Some(ui::height())))?,
+    }
+    ui::note(&format!("the redacted fleet: {}", to.display()));
+    Ok(if result.complete { Exit::Done } else { Exit::Incomplete })
+}
+
+/// Replaces the names of a node, which has this place in the fleet.
+pub(super) fn hide(result: &mut NodeResult, place: usize) {
+    let name = format!("node-{}", place + 1);
+    // A doubt may name an attempt, which is called by its node, or hold what a job printed.
+    let complete = result.standing == NodeStanding::Complete;
+    let own = std::mem::replace(&mut result.name, name.clone());
+    result.doubts.retain(|doubt| complete && !doubt.contains(&own) && !doubt.contains('/'));
+    result.session = result.session.take().map(|_| name);
+    (result.job, result.host) = (None, String::new());
+    hide_reason(result);
+}
+
+/// Replaces why a node has no session that could be taken: it may name files and hosts.
+pub(super) fn hide_reason(result: &mut NodeResult) {
+    if !result.reason.is_empty() {
+        result.reason = REDACTED.into();
+    }
+}
