@@ -32,11 +32,11 @@ pub(crate) trait Engine {
     ///
     /// # Errors
     /// What the engine said.
-    fn list(&self, fleet: &Fleet) -> Result<Vec<Seen>, Error>;
+    fn list(&self, folder: &Folder) -> Result<Vec<Seen>, Error>;
 
     /// Ends jobs, whatever they do; those that have ended already are left alone.
     ///
     /// # Errors
     /// What the engine said.
-    fn cancel(&self, fleet: &Fleet, jobs: &[String]) -> Result<(), Error>;
+    fn cancel(&self, folder: &Folder, jobs: &[String]) -> Result<(), Error>;
 }

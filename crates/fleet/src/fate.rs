@@ -76,7 +76,7 @@ pub(crate) fn fate(
     published: &[Published],
     partial: &[Published],
 ) -> Fate {
-    let own = |of: &&Published| of.node == node.name;
+    let own = |of: &&Published| of.is_of(node);
     // A job that was submitted but not written down comes before those that were.
     let place = |of: &&Published| {
         let place = node.attempts.iter().position(|it| it.job == of.job);

@@ -37,19 +37,19 @@ impl Engine for Hosts {
         let job = next_job(&folder.fleet);
         // Before it is started: who forgets a process cannot end it.
         folder.accept(places, &job)?;
-        start(&folder.fleet, &job, places)
+        start(folder, &job, places)
     }
 
-    fn list(&self, fleet: &Fleet) -> Result<Vec<Seen>, Error> {
-        let all = fleet.nodes.iter().flat_map(|node| {
-            node.attempts.iter().map(|attempt| seen(fleet, &attempt.job, &node.name))
+    fn list(&self, folder: &Folder) -> Result<Vec<Seen>, Error> {
+        let all = folder.fleet.nodes.iter().flat_map(|node| {
+            node.attempts.iter().map(|attempt| seen(folder.path(), &attempt.job, &node.name))
         });
         Ok(all.collect())
     }
 
-    fn cancel(&self, fleet: &Fleet, jobs: &[String]) -> Result<(), Error> {
+    fn cancel(&self, folder: &Folder, jobs: &[String]) -> Result<(), Error> {
         for job in jobs {
-            let Some(witness) = Witness::read(fleet, job) else { continue };
+            let Some(witness) = Witness::read(folder.path(), job) else { continue };
             if !witness.is_alive().0 {
                 continue;
             }
@@ -70,37 +70,38 @@ fn next_job(fleet: &Fleet) -> String {
     format!("h{}", numbers.max().unwrap_or_default().saturating_add(1))
 }
 
-fn parallel(fleet: &Fleet, job: &str, places: &[usize]) -> Command {
+fn parallel(folder: &Folder, job: &str, places: &[usize]) -> Command {
+    let fleet = &folder.fleet;
     let hosts: Vec<&str> = places.iter().map(|at| fleet.nodes[*at].name.as_str()).collect();
     let mut parallel = program("parallel");
     // Nothing of the user's configuration, no ask for a citation on the terminal.
     parallel.args(["--plain", "--nonall", "--tag", "--line-buffer", "--ssh", SSH]);
     parallel.args(["-j", &hosts.len().to_string()]);
     parallel.args(["--sshlogin", &hosts.join(",")]);
-    parallel.arg("--joblog").arg(file(fleet, job, "joblog"));
+    parallel.arg("--joblog").arg(file(folder.path(), job, "joblog"));
     parallel.args(["--timeout", &fleet.request.time_limit_s.to_string()]);
     parallel.args(words(fleet, ["--host", job]));
     parallel
 }
 
 /// Starts it in a group of its own: Ctrl-C at the terminal is not for it.
-fn start(fleet: &Fleet, job: &str, places: &[usize]) -> Result<(), Error> {
-    let log = file(fleet, job, "txt");
+fn start(folder: &Folder, job: &str, places: &[usize]) -> Result<(), Error> {
+    let log = file(folder.path(), job, "txt");
     let out = File::create(&log).map_err(Error::io("create", &log))?;
     let both = out.try_clone().map_err(Error::io("open", &log))?;
-    let mut parallel = parallel(fleet, job, places);
+    let mut parallel = parallel(folder, job, places);
     parallel.stdout(Stdio::from(out)).stderr(Stdio::from(both)).process_group(0);
     let child = parallel.spawn().map_err(|error| Error::of("parallel", error))?;
     let pid = i32::try_from(child.id()).unwrap_or(i32::MAX);
-    let path = file(fleet, job, "pid");
+    let path = file(folder.path(), job, "pid");
     let witness = serde_json::to_vec(&Witness::of(pid)).unwrap_or_default();
     std::fs::write(&path, witness).map_err(Error::io("write", &path))
 }
 
 /// Returns what became of a host in a job.
-fn seen(fleet: &Fleet, job: &str, host: &str) -> Seen {
-    let log = std::fs::read_to_string(file(fleet, job, "joblog")).unwrap_or_default();
-    let (state, reason) = ended(&log, host).unwrap_or_else(|| match Witness::read(fleet, job) {
+fn seen(dir: &Path, job: &str, host: &str) -> Seen {
+    let log = std::fs::read_to_string(file(dir, job, "joblog")).unwrap_or_default();
+    let (state, reason) = ended(&log, host).unwrap_or_else(|| match Witness::read(dir, job) {
         Some(witness) => match witness.is_alive() {
             (true, why) => ("RUNNING", why),
             (false, why) => ("NODE_FAIL", why),
@@ -110,8 +111,8 @@ fn seen(fleet: &Fleet, job: &str, host: &str) -> Seen {
     Seen { job: job.into(), state: state.into(), node: host.into(), reason }
 }
 
-fn file(fleet: &Fleet, job: &str, ending: &str) -> PathBuf {
-    Path::new(&fleet.folder).join(LOG_FOLDER).join(format!("{job}.{ending}"))
+fn file(dir: &Path, job: &str, ending: &str) -> PathBuf {
+    dir.join(LOG_FOLDER).join(format!("{job}.{ending}"))
 }
 
 /// Returns how a host ended, as the log of parallel has it: `Seq Host Starttime JobRuntime Send Receive
@@ -148,8 +149,8 @@ impl Witness {
         Some(Witness { pid, start_ticks, boot, host })
     }
 
-    fn read(fleet: &Fleet, job: &str) -> Option<Self> {
-        Witness::parse(&std::fs::read_to_string(file(fleet, job, "pid")).ok()?)
+    fn read(dir: &Path, job: &str) -> Option<Self> {
+        Witness::parse(&std::fs::read_to_string(file(dir, job, "pid")).ok()?)
     }
 
     fn parse(text: &str) -> Option<Self> {

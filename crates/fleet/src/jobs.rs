@@ -2,15 +2,17 @@
 
 use crate::engine::{Engine, Seen};
 use crate::fate::{Fate, fate, is_at_work, is_in_line};
+use crate::gather::Gather;
 use crate::hosts::Hosts;
 use crate::slurm::Slurm;
 use crate::{Error, Folder};
-use model::{Fleet, FleetAttempt, FleetEngine};
+use model::{Fleet, FleetAttempt, FleetEngine, FleetNode};
 
 fn engine(fleet: &Fleet) -> &'static dyn Engine {
     match fleet.engine {
         FleetEngine::Slurm => &Slurm,
         FleetEngine::Hosts => &Hosts,
+        FleetEngine::Gather => &Gather,
     }
 }
 
@@ -39,11 +41,17 @@ impl Folder {
     /// # Errors
     /// What the engine said, or that the folder cannot be read.
     pub fn look(&self) -> Result<Vec<Fate>, Error> {
+        let nodes = || self.fleet.nodes.iter();
+        let published = self.published()?;
+        let is_there = |node: &FleetNode| published.iter().any(|of| of.is_of(node));
+        // A folder that is complete says so wherever it was copied to.
+        if nodes().all(is_there) {
+            return Ok(nodes().map(|node| fate(node, &[], &published, &[])).collect());
+        }
         // The engine first: what it says has ended has left its session before.
-        let seen = engine(&self.fleet).list(&self.fleet)?;
+        let seen = engine(&self.fleet).list(self)?;
         let (published, partial) = (self.published()?, self.partial()?);
-        let of = |node| fate(node, &seen, &published, &partial);
-        Ok(self.fleet.nodes.iter().map(of).collect())
+        Ok(nodes().map(|node| fate(node, &seen, &published, &partial)).collect())
     }
 
     /// Returns the jobs that are in line or at work.
@@ -67,7 +75,7 @@ impl Folder {
     fn jobs(&self, which: impl Fn(&str, bool) -> bool) -> Result<Vec<String>, Error> {
         let published = self.published()?;
         let mut jobs: Vec<String> = Vec::new();
-        for Seen { job, state, node, .. } in engine(&self.fleet).list(&self.fleet)? {
+        for Seen { job, state, node, .. } in engine(&self.fleet).list(self)? {
             // A job in line is on no node.
             let is_here = |of: &str| node.is_empty() || node == of;
             let is_done = published.iter().any(|it| it.job == job && is_here(&it.node));
@@ -83,6 +91,6 @@ impl Folder {
     /// # Errors
     /// What the engine said.
     pub fn cancel(&self, jobs: &[String]) -> Result<(), Error> {
-        engine(&self.fleet).cancel(&self.fleet, jobs)
+        engine(&self.fleet).cancel(self, jobs)
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::{Error, names};
 
-/// The most nodes of a fleet: what a comparison holds at once.
-pub const NODES_MAX: usize = 64;
+/// The most nodes of a fleet: as many as a comparison takes sessions.
+pub const NODES_MAX: usize = 4096;
 
 /// The most digits of a number in brackets.
 const DIGITS_MAX: usize = 9;
@@ -103,8 +103,8 @@ mod tests {
             ("m[1-x]", "no range"),
             ("m[]", "no range"),
             ("m[1-9999999999]", "no range"),
-            ("m[1-100]", "at most 64"),
-            ("a[1-9]b[1-9]", "at most 64"),
+            ("m[1-5000]", "at most 4096"),
+            ("a[1-99]b[1-99]", "at most 4096"),
             ("a,,b", "empty"),
             ("", "empty"),
             ("-w", "begin with"),

@@ -68,13 +68,13 @@ impl Engine for Slurm {
         Ok(())
     }
 
-    fn list(&self, fleet: &Fleet) -> Result<Vec<Seen>, Error> {
+    fn list(&self, folder: &Folder) -> Result<Vec<Seen>, Error> {
         let mut squeue = program("squeue");
-        squeue.args(["-h", "-t", "all", "-o", "%i|%T|%N|%r", "-n", &job_name(fleet)]);
+        squeue.args(["-h", "-t", "all", "-o", "%i|%T|%N|%r", "-n", &job_name(&folder.fleet)]);
         Ok(answer(&mut squeue)?.lines().filter_map(seen).collect())
     }
 
-    fn cancel(&self, _: &Fleet, jobs: &[String]) -> Result<(), Error> {
+    fn cancel(&self, _: &Folder, jobs: &[String]) -> Result<(), Error> {
         if jobs.is_empty() {
             return Ok(());
         }

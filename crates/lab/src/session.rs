@@ -46,9 +46,11 @@ pub(crate) fn oddity(stored: &Stored) -> Option<String> {
         let line = torn.line;
         format!("line {line} of trials.ndjson is torn; the trial it belonged to is not counted")
     });
-    let doubles = stored.duplicates().len();
-    let doubles = (doubles > 0).then(|| format!("{doubles} trials are stored twice"));
-    let all: Vec<String> = torn.into_iter().chain(doubles).collect();
+    let repeated = (stored.repeated > 0).then(|| {
+        let lines = wording::counted(stored.repeated, "line");
+        format!("left out of trials.ndjson: {lines}, each a copy of an earlier one")
+    });
+    let all: Vec<String> = torn.into_iter().chain(repeated).collect();
     (!all.is_empty()).then(|| format!("{}: {}", stored.dir.display(), all.join("; ")))
 }
 

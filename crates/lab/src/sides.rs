@@ -5,7 +5,7 @@ use crate::progress::Count;
 use crate::{lookup, session, ui};
 use analysis::{Digest, Heads, Questions, SideHeads};
 use anyhow::{Context, ensure};
-use model::Manifest;
+use model::{Manifest, natural};
 use std::path::{Path, PathBuf};
 
 /// The most sessions of a side. Of each some hundred kilobytes are held.
@@ -46,7 +46,8 @@ pub(crate) fn folders(path: &Path, most: usize, who: &str) -> anyhow::Result<Vec
         path.display(),
         store::MANIFEST_FILE
     );
-    found.sort();
+    let name = |path: &Path| path.to_string_lossy().into_owned();
+    found.sort_by(|a, b| natural(&name(a), &name(b)));
     Ok(found)
 }
 
@@ -105,7 +106,7 @@ pub(crate) fn read(
     odd.iter().take(NAMED_MAX).for_each(|line| ui::warn(line));
     if odd.len() > NAMED_MAX {
         let more = odd.len() - NAMED_MAX;
-        ui::warn(&format!("{more} more sessions have torn lines or trials twice"));
+        ui::warn(&format!("{more} more sessions have torn or repeated lines"));
     }
     done
 }

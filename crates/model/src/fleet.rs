@@ -29,7 +29,10 @@ pub struct Fleet {
     pub request: FleetRequest,
     /// How often a node is tried again after a fault that was the node's.
     pub retries: u32,
-    /// The nodes, each with its attempts.
+    /// How many nodes are expected of a fleet that is gathered; none where nobody said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<u32>,
+    /// The nodes, each with its attempts; empty where they are gathered, since their sessions say it.
     pub nodes: Vec<FleetNode>,
 }
 
@@ -41,6 +44,8 @@ pub enum FleetEngine {
     Slurm,
     /// GNU parallel over ssh.
     Hosts,
+    /// Whatever starts a program on a machine; the sessions are brought back as files.
+    Gather,
 }
 
 /// What every node of a fleet measures: the same experiments in the same order.
@@ -140,6 +145,9 @@ pub struct FleetResult {
     pub plan: FleetPlan,
     /// Whether every node has a session that could be taken.
     pub complete: bool,
+    /// How many nodes are expected of a fleet that is gathered; none where nobody said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<u32>,
     /// The nodes in their order.
     pub nodes: Vec<NodeResult>,
     /// Nodes that are one machine under several names.
@@ -150,7 +158,8 @@ pub struct FleetResult {
     pub spreads: Vec<Spread>,
     /// Which machine is none like the others.
     pub outliers: Outliers,
-    /// The nodes' sessions against that of the first; null where fewer than two could be taken.
+    /// The nodes' sessions against that of the first; of more than 64 nodes, 16 of them: the outliers and
+    /// those that lie farthest from the others. Null where fewer than two could be taken.
     pub comparison: Option<Comparison>,
 }
 

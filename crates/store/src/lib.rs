@@ -27,7 +27,7 @@ mod write;
 pub use beside::Beside;
 pub use error::Error;
 pub use name::session_name;
-pub use read::{Duplicate, Stored, Torn, open, read_manifest};
+pub use read::{Stored, Torn, open, read_manifest};
 pub use write::{Pages, Writer};
 
 /// What is needed to understand the trials, or to go on with them.

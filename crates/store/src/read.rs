@@ -1,10 +1,9 @@
 use crate::plan::Plan;
-use crate::trials::read_trials;
+use crate::trials::{Trials, read_trials};
 use crate::words::in_words;
 use crate::{Error, MANIFEST_BYTES_MAX, MANIFEST_FILE, TRIALS_FILE, files};
-use model::{Manifest, Outcome, Record, SESSION_FORMAT};
+use model::{Manifest, Record, SESSION_FORMAT};
 use serde::Deserialize;
-use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +16,9 @@ pub struct Stored {
     pub manifest: Manifest,
     /// One per trial, in the order in which they ended.
     pub records: Vec<Record>,
+    /// Lines that repeat an earlier one to the last value: a file that was copied behind itself. They
+    /// are not among the records.
+    pub repeated: u64,
     /// The last line, if its newline is missing: its writer was killed while it wrote. It is not
     /// among the records.
     pub torn: Option<Torn>,
@@ -31,44 +33,15 @@ pub struct Torn {
     pub bytes: u64,
 }
 
-/// Two completed trials where the plan has one. Both are indices into [`Stored::records`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Duplicate {
-    /// The one that was stored first.
-    pub first: usize,
-    /// The one that should not be there.
-    pub second: usize,
-}
-
-impl Stored {
-    /// Records that completed although the same experiment, block and treatment had completed
-    /// before. A session that scruple wrote has none, however often it was interrupted.
-    pub fn duplicates(&self) -> Vec<Duplicate> {
-        let mut seen = HashMap::new();
-        let mut found = Vec::new();
-        for (second, record) in self.records.iter().enumerate() {
-            if !matches!(record.outcome, Outcome::Completed { .. }) {
-                continue;
-            }
-            let first = *seen
-                .entry((&record.experiment, record.block, &record.treatment))
-                .or_insert(second);
-            if first != second {
-                found.push(Duplicate { first, second });
-            }
-        }
-        found
-    }
-}
-
 /// Reads a session and changes nothing.
 ///
 /// A torn last line is reported in [`Stored::torn`]: that is what a killed writer leaves.
 ///
 /// # Errors
 /// If the folder holds no session, if a later scruple wrote it, if its designs contradict
-/// themselves or are larger than `model`'s bounds, or if any line but a torn last one is not a
-/// record of a trial that the manifest plans: the error names file, line and what is wrong.
+/// themselves or are larger than `model`'s bounds, if any line but a torn last one is not a
+/// record of a trial that the manifest plans, or if two lines say different things of one trial: the
+/// error names file, line and what is wrong.
 ///
 /// Whatever stands in the folder, not more than [`crate::TRIALS_BYTES_MAX`] is read of it, and not
 /// more than some ten times that is held.
@@ -78,7 +51,8 @@ pub fn open(dir: &Path) -> Result<Stored, Error> {
     let file = files::open_to_read(&path).map_err(Error::io("read", &path))?;
     let trials = read_trials(&file, &path, &Plan::of(&manifest))?;
     let dir = dir.to_path_buf();
-    Ok(Stored { dir, manifest, records: trials.records, torn: trials.torn })
+    let Trials { records, repeated, torn, .. } = trials;
+    Ok(Stored { dir, manifest, records, repeated, torn })
 }
 
 /// What serde says, without the line number that means nothing inside one line.

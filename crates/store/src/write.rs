@@ -2,7 +2,7 @@ use crate::lines::Lines;
 use crate::lock::Lock;
 use crate::plan::Plan;
 use crate::read::{Stored, check_manifest, read_manifest};
-use crate::trials::read_trials;
+use crate::trials::{Trials, read_trials};
 use crate::{
     Beside, CLAIMS_FILE, Error, LINE_BYTES_MAX, LOCK_FILE, MANIFEST_BYTES_MAX, MANIFEST_FILE,
     REPORT_FILE, SCRATCH_FOLDER, SUMMARY_FILE, TRIALS_BYTES_MAX, TRIALS_FILE, files,
@@ -130,7 +130,8 @@ impl Writer {
         let dir = dir.to_path_buf();
         let pages = Pages { dir: dir.clone(), _lock: lock };
         let writer = Writer { plan, trials: lines, pages };
-        Ok((writer, Stored { dir, manifest, records: trials.records, torn: trials.torn }))
+        let Trials { records, repeated, torn, .. } = trials;
+        Ok((writer, Stored { dir, manifest, records, repeated, torn }))
     }
 
     /// Stores one trial: one write of the whole line, then a wait until it is on the disk.

@@ -5,8 +5,8 @@
 //! rename, all of it at once. So what an orphan of an earlier attempt goes on writing is never in the
 //! way of a later one, and whatever has its place is whole.
 
-use crate::{Error, NODES_MAX, names};
-use model::{FLEET_FORMAT, Fleet, FleetEngine, NodeFacts};
+use crate::{Error, NODES_MAX, gather, names};
+use model::{FLEET_FORMAT, Fleet, FleetEngine, FleetNode, NodeFacts, natural};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
@@ -15,9 +15,9 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// What was submitted.
-const FLEET_FILE: &str = "fleet.json";
+pub const FLEET_FILE: &str = "fleet.json";
 /// What a node says of its session; in the session's folder.
-const NODE_FILE: &str = "node.json";
+pub(crate) const NODE_FILE: &str = "node.json";
 /// What came of the fleet.
 pub const RESULT_FILE: &str = "result.json";
 /// The same as a page.
@@ -26,13 +26,13 @@ pub const REPORT_FILE: &str = "report.html";
 pub(crate) const SCRIPT_FILE: &str = "job.sh";
 const LOCK_FILE: &str = "lock";
 pub(crate) const LOG_FOLDER: &str = "log";
-const PARTIAL_FOLDER: &str = ".partial";
+pub(crate) const PARTIAL_FOLDER: &str = ".partial";
 
 /// The same for every fleet.
 const SCRIPT: &str = include_str!("../job.sh");
 
-/// The most bytes of `fleet.json` and of `node.json`.
-const FILE_BYTES_MAX: u64 = 1 << 20;
+/// The most bytes of `fleet.json` and of `node.json`: all nodes, each with all its attempts.
+pub(crate) const FILE_BYTES_MAX: u64 = 8 << 20;
 
 /// The most bytes of the end of a log that are read.
 const LOG_BYTES_MAX: u64 = 16 << 10;
@@ -69,20 +69,32 @@ impl Folder {
     pub fn create(fleet: Fleet) -> Result<Self, Error> {
         let folder = Folder { path: PathBuf::from(&fleet.folder), fleet };
         let path = &folder.path;
-        let make = |path: &Path| {
-            let mut builder = DirBuilder::new();
-            builder.recursive(true).mode(0o755).create(path).map_err(Error::io("create", path))
-        };
         make(path)?;
         let mut entries = std::fs::read_dir(path).map_err(Error::io("read", path))?;
         if entries.next().is_some() {
             let why = "it is not empty: a new fleet needs a new folder";
             return Err(Error::of(path.display(), why));
         }
-        make(&path.join(LOG_FOLDER))?;
         make(&path.join(PARTIAL_FOLDER))?;
-        folder.replace(SCRIPT_FILE, SCRIPT.as_bytes())?;
+        if folder.fleet.engine != FleetEngine::Gather {
+            make(&path.join(LOG_FOLDER))?;
+            folder.replace(SCRIPT_FILE, SCRIPT.as_bytes())?;
+        }
         Ok(folder)
+    }
+
+    /// A folder in which a machine that shares nothing measures for a fleet; `file` is a copy of the
+    /// `fleet.json` that says what, or the folder that holds it. What lies in the folder stays.
+    ///
+    /// # Errors
+    /// As [`Folder::open`], and what the operating system refused.
+    pub fn elsewhere(file: &Path, path: &Path) -> Result<Self, Error> {
+        let file = if file.is_dir() { file.join(FLEET_FILE) } else { file.to_path_buf() };
+        // Who mounts or copies it may do so by a link, and has named it.
+        let file = std::fs::canonicalize(&file).map_err(Error::io("read", &file))?;
+        let fleet = fleet_of(&file)?;
+        make(&path.join(PARTIAL_FOLDER))?;
+        Ok(Folder { path: path.to_path_buf(), fleet })
     }
 
     /// A fleet that was begun.
@@ -96,9 +108,11 @@ impl Folder {
             let why = format!("it holds no fleet: there is no {FLEET_FILE}");
             return Err(Error::of(path.display(), why));
         }
-        let fleet: Fleet = read(&file)?;
-        check(&fleet).map_err(|what| Error::of(file.display(), what))?;
-        Ok(Folder { path: path.to_path_buf(), fleet })
+        let mut folder = Folder { path: path.to_path_buf(), fleet: fleet_of(&file)? };
+        if folder.fleet.engine == FleetEngine::Gather {
+            folder.fleet.nodes = gather::nodes(&folder.published()?);
+        }
+        Ok(folder)
     }
 
     /// Where it is.
@@ -166,16 +180,28 @@ impl Folder {
     }
 
     fn attempts(&self, dir: &Path) -> Result<Vec<Published>, Error> {
-        let mut found = Vec::new();
-        for entry in std::fs::read_dir(dir).map_err(Error::io("read", dir))? {
+        let (mut found, fleet) = (Vec::new(), &self.fleet);
+        let is_of_this = |it: &Published| {
+            fleet.engine == FleetEngine::Gather || fleet.nodes.iter().any(|node| it.is_of(node))
+        };
+        let entries = match std::fs::read_dir(dir) {
+            // Who copies a folder may leave out what is hidden.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && dir != self.path => {
+                return Ok(found);
+            }
+            entries => entries.map_err(Error::io("read", dir))?,
+        };
+        for entry in entries {
             let entry = entry.map_err(Error::io("read", dir))?;
             // A folder from other hosts may hold links to places that are not theirs.
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
             let attempt = entry.file_name().to_str().and_then(Published::of);
-            let own = attempt.filter(|it| self.fleet.nodes.iter().any(|node| node.name == it.node));
-            found.extend(own.filter(|_| is_folder));
+            found.extend(attempt.filter(|it| is_folder && is_of_this(it)));
         }
-        found.sort_by(|a, b| (&a.node, a.restart, &a.job).cmp(&(&b.node, b.restart, &b.job)));
+        found.sort_by(|a, b| {
+            let of_one_node = || (a.restart, &a.job).cmp(&(b.restart, &b.job));
+            natural(&a.node, &b.node).then_with(of_one_node)
+        });
         Ok(found)
     }
 
@@ -205,6 +231,10 @@ impl Folder {
         let (from, to) = (self.workplace(of), self.session(of));
         replace(&from, NODE_FILE, &json(facts)?)?;
         std::fs::rename(&from, &to).map_err(Error::io("give its place to", &from))?;
+        if self.fleet.engine == FleetEngine::Gather {
+            // In a folder of somebody's own only the session stays.
+            let _ = std::fs::remove_dir(self.path.join(PARTIAL_FOLDER));
+        }
         sys::replace::names(&self.path).map_err(Error::io("write", &self.path))
     }
 
@@ -219,6 +249,7 @@ impl Folder {
             FleetEngine::Slurm => (format!("{node}.{job}.txt"), String::new()),
             // One log for all hosts; before each line stands whose it is.
             FleetEngine::Hosts => (format!("{job}.txt"), format!("{node}\t")),
+            FleetEngine::Gather => return None,
         };
         let mut file = regular(&self.path.join(LOG_FOLDER).join(log)).ok()?;
         let bytes = file.metadata().ok()?.len();
@@ -238,8 +269,19 @@ impl Published {
         Published { node: node.into(), job: job.into(), restart, name }
     }
 
+    /// Returns the node with the job, which tells nodes of one name apart.
+    pub(crate) fn numbered(&self) -> String {
+        format!("{}.{}", self.node, self.job)
+    }
+
+    /// Reports whether it is an attempt of a node.
+    pub(crate) fn is_of(&self, node: &FleetNode) -> bool {
+        let own_job = || node.attempts.iter().any(|attempt| attempt.job == self.job);
+        self.node == node.name || own_job() && node.name == self.numbered()
+    }
+
     /// The attempt that a folder's name stands for.
-    fn of(name: &str) -> Option<Self> {
+    pub(crate) fn of(name: &str) -> Option<Self> {
         let mut parts = name.rsplitn(3, '.');
         let (restart, job, node) = (parts.next()?, parts.next()?, parts.next()?);
         let fits = names::host("", node).is_ok() && names::node("", job).is_ok();
@@ -252,6 +294,18 @@ impl Published {
 /// A folder on many machines may hold links to places that are not ours, and pipes that never answer.
 const NO_FOLLOW: i32 = libc::O_NOFOLLOW | libc::O_NONBLOCK;
 
+pub(crate) fn make(path: &Path) -> Result<(), Error> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true).mode(0o755).create(path).map_err(Error::io("create", path))
+}
+
+/// The fleet that a file says.
+fn fleet_of(file: &Path) -> Result<Fleet, Error> {
+    let fleet: Fleet = read(file)?;
+    check(&fleet).map_err(|what| Error::of(file.display(), what))?;
+    Ok(fleet)
+}
+
 /// Whether a fleet from a file is one that could have been submitted.
 fn check(fleet: &Fleet) -> Result<(), String> {
     let format = fleet.format;
@@ -263,8 +317,9 @@ fn check(fleet: &Fleet) -> Result<(), String> {
     let is_id = fleet.fleet.len() == 12 && fleet.fleet.bytes().all(|b| b.is_ascii_hexdigit());
     model::ensure!(is_id, "its identifier is not 12 hexadecimal digits");
     let nodes = fleet.nodes.len();
-    if !(1..=NODES_MAX).contains(&nodes) {
-        return Err(format!("it has {nodes} nodes, and 1 to {NODES_MAX} are right"));
+    let least = usize::from(fleet.engine != FleetEngine::Gather);
+    if !(least..=NODES_MAX).contains(&nodes) {
+        return Err(format!("it has {nodes} nodes, and {least} to {NODES_MAX} are right"));
     }
     names_of(fleet).map_err(|error| error.to_string())
 }
@@ -274,16 +329,18 @@ fn names_of(fleet: &Fleet) -> Result<(), Error> {
     for node in &fleet.nodes {
         match fleet.engine {
             FleetEngine::Slurm => names::node("a node", &node.name)?,
-            FleetEngine::Hosts => names::host("a node", &node.name)?,
+            FleetEngine::Hosts | FleetEngine::Gather => names::host("a node", &node.name)?,
         }
         node.attempts.iter().try_for_each(|attempt| names::node("a job", &attempt.job))?;
     }
-    names::path("the folder", &fleet.folder)?;
-    names::path("the binary", &fleet.binary)?;
+    if fleet.engine != FleetEngine::Gather {
+        names::path("the folder", &fleet.folder)?;
+        names::path("the binary", &fleet.binary)?;
+    }
     names::request("the ", &fleet.request)
 }
 
-fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
+pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
     let mut last = None;
     for _ in 0..READS {
         match once(path) {
@@ -310,7 +367,7 @@ fn once(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// A file to read that is no link, no device and no pipe.
-fn regular(path: &Path) -> io::Result<File> {
+pub(crate) fn regular(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().read(true).custom_flags(NO_FOLLOW).open(path)?;
     match file.metadata()?.is_file() {
         true => Ok(file),
@@ -330,4 +387,4 @@ fn replace(dir: &Path, name: &str, content: &[u8]) -> Result<(), Error> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -31,8 +31,38 @@ fn fleet(folder: &Path) -> Fleet {
         },
         request: FleetRequest { time_limit_s: 600, ..FleetRequest::default() },
         retries: 1,
+        expected: None,
         nodes: vec![node("m1"), node("m2")],
     }
+}
+
+/// A fleet whose machines share nothing.
+pub(crate) fn gathered(folder: &Path) -> Fleet {
+    Fleet { engine: FleetEngine::Gather, nodes: Vec::new(), ..fleet(folder) }
+}
+
+#[test]
+fn the_nodes_of_a_fleet_that_is_gathered_are_its_sessions() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a fleet");
+    Folder::create(gathered(&path)).unwrap().write().unwrap();
+    assert!(Folder::open(&path).unwrap().fleet.nodes.is_empty());
+    for name in ["m10.ab.0", "m2.ab.0", "m2.cd.0", "log", "x.0"] {
+        std::fs::create_dir(path.join(name)).unwrap();
+    }
+    let folder = Folder::open(&path).unwrap();
+    let names: Vec<&str> = folder.fleet.nodes.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(names, ["m2.ab", "m2.cd", "m10"]);
+    let sessions: Vec<String> =
+        folder.look().unwrap().into_iter().map(|it| it.attempt.unwrap().name).collect();
+    assert_eq!(sessions, ["m2.ab.0", "m2.cd.0", "m10.ab.0"]);
+    // Its plan may have come by a link, and what is hidden may not have come with a copy.
+    let link = dir.path().join("link.json");
+    symlink(path.join(FLEET_FILE), &link).unwrap();
+    let elsewhere = Folder::elsewhere(&link, &dir.path().join("out")).unwrap();
+    assert_eq!(elsewhere.fleet.fleet, folder.fleet.fleet);
+    std::fs::remove_dir(path.join(PARTIAL_FOLDER)).unwrap();
+    assert_eq!(folder.partial().unwrap(), []);
 }
 
 #[test]
@@ -139,7 +169,7 @@ fn a_file_that_is_none_is_not_waited_for() {
     symlink("/dev/zero", dir.path().join(FLEET_FILE)).unwrap();
     assert!(Folder::open(dir.path()).is_err());
     std::fs::remove_file(dir.path().join(FLEET_FILE)).unwrap();
-    std::fs::write(dir.path().join(FLEET_FILE), vec![b' '; (1 << 20) + 1]).unwrap();
+    std::fs::write(dir.path().join(FLEET_FILE), vec![b' '; FILE_BYTES_MAX as usize + 1]).unwrap();
     assert!(Folder::open(dir.path()).unwrap_err().to_string().contains("more than"));
     std::fs::write(dir.path().join(FLEET_FILE), "{").unwrap();
     assert!(Folder::open(dir.path()).unwrap_err().to_string().contains("damaged"));

@@ -27,30 +27,40 @@ pub(crate) enum FleetCommand {
     /// failed, one report shows the machines side by side.
     ///
     /// Ctrl-C stops waiting and leaves the jobs running, unless --cancel-on-interrupt is given.
+    ///
+    /// With --gather nothing is started: scruple writes the plan into the folder and prints what each
+    /// machine has to run. The machines need share nothing. `fleet collect` takes their sessions in.
     #[command(after_help = EXIT_CODES)]
     Run(Box<FleetRunArgs>),
     /// Show the state of each node
     #[command(after_help = EXIT_CODES)]
     Status(FleetStatusArgs),
     /// Check the finished sessions and make one report of them
+    ///
+    /// For a fleet that was begun with --gather, name the session folders or archives (.tar, .tar.gz,
+    /// .tar.zst, .tar.xz) that came back. Each is checked against the plan and copied into the fleet's
+    /// folder. Nothing there is replaced, and what is there already is left alone.
     #[command(after_help = EXIT_CODES)]
     Collect(FleetCollectArgs),
     /// Cancel the jobs of a fleet; keep complete sessions
     Cancel(FleetFolderArgs),
-    /// Measure on this node for a fleet (started by its jobs)
-    #[command(hide = true)]
+    /// Measure on this machine for a fleet
+    ///
+    /// The jobs of a fleet start this. For a fleet that was begun with --gather, start it on each
+    /// machine with a copy of the fleet's fleet.json. The session is written to a new folder, whose
+    /// name holds the node and a number drawn for this run.
     Node(FleetNodeArgs),
 }
 
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("where").required(true).args(["nodes", "nodelist", "hosts"])))]
+#[command(group(ArgGroup::new("where").required(true).multiple(true).args(["nodes", "nodelist", "hosts", "gather"])))]
 pub(crate) struct FleetRunArgs {
     /// Run these experiments only (see `scruple list`) [default: all]
     ///
     /// The A/A control `null` is always measured.
     #[arg(value_name = "EXPERIMENT")]
     pub(crate) experiments: Vec<String>,
-    /// Use N nodes of Slurm, idle ones first
+    /// Use N nodes of Slurm, idle ones first; with --gather, expect N machines
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=fleet::NODES_MAX as i64), conflicts_with_all = ["nodelist", "hosts"])]
     pub(crate) nodes: Option<u32>,
     /// Use these nodes of Slurm, such as m[1-3],m7
@@ -59,6 +69,9 @@ pub(crate) struct FleetRunArgs {
     /// Use these hosts over ssh, without a scheduler, such as a,b,ann@c
     #[arg(long, value_name = "HOSTS", value_delimiter = ',', conflicts_with_all = ["partition", "constraint", "account", "qos", "reservation"])]
     pub(crate) hosts: Vec<String>,
+    /// Start nothing; print what each machine has to run
+    #[arg(long, conflicts_with_all = ["nodelist", "hosts", "partition", "constraint", "account", "qos", "reservation", "time", "binary", "retries", "node_wait", "cancel_on_interrupt", "no_wait", "json"])]
+    pub(crate) gather: bool,
     /// Use this partition of Slurm
     #[arg(long, value_name = "NAME")]
     pub(crate) partition: Option<String>,
@@ -77,8 +90,8 @@ pub(crate) struct FleetRunArgs {
     /// End a job after this time, such as 30m [default: twice the measuring time, plus five minutes]
     #[arg(long, value_name = "TIME", value_parser = quantity::duration_ms)]
     pub(crate) time: Option<u64>,
-    /// Write to this folder, which all nodes share and which is new or empty [default:
-    /// scruple-fleets/<time>-<identifier>]
+    /// Write to this folder, which is new or empty, and which all nodes share except with --gather
+    /// [default: scruple-fleets/<time>-<identifier>]
     #[arg(long, value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
     /// Start this scruple on the nodes [default: the path of this one]
@@ -135,6 +148,9 @@ pub(crate) struct FleetCollectArgs {
     /// The fleet's folder
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
+    /// Take these sessions in first: folders or archives
+    #[arg(value_name = "SESSION", conflicts_with_all = ["complete", "wait"])]
+    pub(crate) sessions: Vec<PathBuf>,
     /// Submit missing nodes again, wait for them, and complete the report
     #[arg(long)]
     pub(crate) complete: bool,
@@ -154,13 +170,16 @@ pub(crate) struct FleetCollectArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct FleetNodeArgs {
-    /// The fleet's folder
-    #[arg(value_name = "DIR")]
-    pub(crate) folder: PathBuf,
-    /// The node's name; with --host it comes from the environment
-    #[arg(long, value_name = "NAME", required_unless_present = "host")]
+    /// The fleet's folder, or a copy of its fleet.json
+    #[arg(value_name = "FLEET")]
+    pub(crate) fleet: PathBuf,
+    /// Call this machine so [default: its host name]
+    #[arg(long, value_name = "NAME")]
     pub(crate) node: Option<String>,
+    /// Write the session into this folder [default: the current one]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
     /// The job of a host without a scheduler
-    #[arg(long, value_name = "JOB", conflicts_with = "node")]
+    #[arg(long, value_name = "JOB", conflicts_with = "node", hide = true)]
     pub(crate) host: Option<String>,
 }

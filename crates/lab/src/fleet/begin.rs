@@ -8,7 +8,7 @@ use crate::plan::Plan;
 use crate::{conduct, session, ui};
 use ::fleet::{Folder, NODES_MAX, expand, names};
 use anyhow::{Context, bail, ensure};
-use model::{FLEET_FORMAT, Fleet, FleetEngine, FleetNode, FleetPlan, FleetRequest};
+use model::{FLEET_FORMAT, Fleet, FleetEngine, FleetNode, FleetPlan, FleetRequest, natural};
 use std::path::{Path, PathBuf};
 
 /// What a job is given beside twice the time in which it measures: to begin, to finish a block, to
@@ -19,11 +19,16 @@ pub(crate) fn run(args: &FleetRunArgs) -> anyhow::Result<Exit> {
     let seed = args.measure.seed.unwrap_or_else(draw);
     let plan = plan(args, seed)?;
     let request = request(args, &plan)?;
+    let engine = match (args.gather, args.hosts.is_empty()) {
+        (true, _) => FleetEngine::Gather,
+        (false, true) => FleetEngine::Slurm,
+        (false, false) => FleetEngine::Hosts,
+    };
     let binary = match &args.binary {
         Some(path) => path.clone(),
         None => std::env::current_exe().context("cannot tell where this scruple lies")?,
     };
-    let binary = text("--binary", &binary)?;
+    let binary = text("--binary", &binary, engine)?;
     let created_unix_ms = sys::clock::unix_ms();
     let id = format!("{:012x}", (draw() << 24 ^ created_unix_ms) & 0xffff_ffff_ffff);
     let path = args.folder.clone().unwrap_or_else(|| {
@@ -31,7 +36,7 @@ pub(crate) fn run(args: &FleetRunArgs) -> anyhow::Result<Exit> {
     });
     let path = std::path::absolute(&path)
         .with_context(|| format!("cannot make sense of the path {}", path.display()))?;
-    let path = text("--folder", &path)?;
+    let path = text("--folder", &path, engine)?;
     let names = nodes(args, &request)?;
     conduct::prepare()?;
     let mut folder = Folder::create(Fleet {
@@ -40,16 +45,20 @@ pub(crate) fn run(args: &FleetRunArgs) -> anyhow::Result<Exit> {
         fleet: id,
         created_unix_ms,
         command: std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect(),
-        engine: if args.hosts.is_empty() { FleetEngine::Slurm } else { FleetEngine::Hosts },
+        engine,
         binary,
         folder: path.clone(),
         plan,
         request,
         retries: args.retries,
+        expected: args.nodes.filter(|_| args.gather),
         nodes: names.iter().map(|it| FleetNode { name: it.clone(), attempts: vec![] }).collect(),
     })?;
     let _lock = folder.lock()?;
     folder.write()?;
+    if args.gather {
+        return to_be_gathered(&folder);
+    }
     let all = names.len();
     let places: Vec<usize> = (0..all).collect();
     folder.submit(&places).with_context(|| {
@@ -63,10 +72,23 @@ pub(crate) fn run(args: &FleetRunArgs) -> anyhow::Result<Exit> {
     })?;
     ui::note(&format!("seed {seed}, fleet {path}, nodes {}", names.join(", ")));
     if args.no_wait {
-        ui::note(&watch::how_to_go_on(&folder.fleet));
+        ui::note(&watch::how_to_go_on(&folder));
         return Ok(Exit::Done);
     }
     watch::watch(&mut folder, &args.wait, args.json)
+}
+
+/// Prints what each machine of a fleet that is gathered has to run.
+fn to_be_gathered(folder: &Folder) -> anyhow::Result<Exit> {
+    let path = watch::shown(folder.path());
+    let file = watch::shown(&folder.path().join(::fleet::FLEET_FILE));
+    ui::note(&format!("seed {}, fleet {path}", folder.fleet.plan.seed));
+    ui::result(&format!(
+        "Copy this scruple and {file} to each machine, and run there:\n    ./scruple fleet node \
+         fleet.json\nBring the folders back that this writes, or tar archives of them, and take them \
+         in:\n    scruple fleet collect {path} SESSION..."
+    ))?;
+    Ok(Exit::Done)
 }
 
 /// Returns what every node is to measure; what no session could measure is said here and not on the nodes.
@@ -116,6 +138,9 @@ fn request(args: &FleetRunArgs, plan: &FleetPlan) -> anyhow::Result<FleetRequest
         time_limit_s: 0,
     };
     names::request("--", &request)?;
+    if args.gather {
+        return Ok(request);
+    }
     let budget_s = plan.time_budget_s.map(|seconds| seconds.ceil() as u64);
     let estimate = budget_s.map(|seconds| 2 * seconds + GRACE_S);
     let Some(time_limit_s) = args.time.map(|ms| ms.div_ceil(1000)).or(estimate) else {
@@ -134,6 +159,9 @@ fn request(args: &FleetRunArgs, plan: &FleetPlan) -> anyhow::Result<FleetRequest
 
 /// Returns the nodes, each with its name.
 fn nodes(args: &FleetRunArgs, request: &FleetRequest) -> anyhow::Result<Vec<String>> {
+    if args.gather {
+        return Ok(Vec::new());
+    }
     if !args.hosts.is_empty() {
         return hosts(&args.hosts);
     }
@@ -149,7 +177,7 @@ fn nodes(args: &FleetRunArgs, request: &FleetRequest) -> anyhow::Result<Vec<Stri
         if usable.is_empty() { "none".into() } else { usable.join(", ") }
     );
     usable.truncate(wanted);
-    usable.sort();
+    usable.sort_by(|a, b| natural(a, b));
     Ok(usable)
 }
 
@@ -162,12 +190,14 @@ fn hosts(asked: &[String]) -> anyhow::Result<Vec<String>> {
     Ok(asked.to_vec())
 }
 
-/// Returns a path as nodes are given it.
-fn text(what: &str, path: &Path) -> anyhow::Result<String> {
+/// Returns a path as nodes are given it, if they are.
+fn text(what: &str, path: &Path, engine: FleetEngine) -> anyhow::Result<String> {
     let Some(text) = path.to_str() else {
         bail!("{what} {}: it is not UTF-8", path.display());
     };
-    names::path(what, text)?;
+    if engine != FleetEngine::Gather {
+        names::path(what, text)?;
+    }
     Ok(text.to_string())
 }
 

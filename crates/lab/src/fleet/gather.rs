@@ -7,7 +7,8 @@ use ::fleet::{Fate, Folder, Published, REPORT_FILE, RESULT_FILE};
 use analysis::{Answers, Digest, FleetMember, Head, Heads, Questions, SideHeads};
 use anyhow::anyhow;
 use model::{
-    FLEET_FORMAT, Fleet, FleetNode, FleetPlan, FleetResult, NodeFacts, NodeResult, NodeStanding,
+    Comparison, FLEET_FORMAT, Fleet, FleetNode, FleetPlan, FleetResult, NodeFacts, NodeResult,
+    NodeStanding,
 };
 use std::io::{BufReader, Read};
 use std::path::PathBuf;
@@ -35,21 +36,33 @@ pub(super) fn report(folder: &Folder, json: bool) -> anyhow::Result<Exit> {
     Ok(if result.complete { Exit::Done } else { Exit::Incomplete })
 }
 
+/// The most nodes that are all compared with the first.
+const COMPARED_MAX: usize = 64;
+
+/// The nodes that are compared with the first where there are more: a page of a thousand sides is none.
+const COMPARED_OF_MANY: usize = 16;
+
 /// Returns what came of a fleet; `redact` says whether without the names of its nodes.
 pub(super) fn gather(folder: &Folder, redact: bool) -> anyhow::Result<FleetResult> {
-    let (nodes, answers) = nodes(folder, redact)?;
+    let (nodes, members, answers) = nodes(folder, redact)?;
     let sides = answers.questions().sides().to_vec();
     let comparison = (sides.len() > 1).then(|| answers.end(session::VERSION, &[]));
     let heads = sides.iter().filter_map(|side| Some((&side.name, side.heads.first()?)));
-    let members: Vec<FleetMember<'_>> =
+    let of_fleet: Vec<FleetMember<'_>> =
         heads.map(|(name, head)| FleetMember { name, manifest: &head.manifest }).collect();
-    let says = analysis::fleet(&members, comparison.as_ref());
+    let says = analysis::fleet(&of_fleet, comparison.as_ref());
+    let comparison = match sides.len() {
+        ..=COMPARED_MAX => comparison,
+        _ => Some(of_some(&members, &sides, &says.farthest)?),
+    };
     Ok(FleetResult {
         format: FLEET_FORMAT,
         scruple: session::VERSION.into(),
         fleet: folder.fleet.fleet.clone(),
         plan: folder.fleet.plan.clone(),
-        complete: nodes.iter().all(|node| node.standing == NodeStanding::Complete),
+        complete: nodes.len() >= folder.fleet.expected.unwrap_or(1) as usize
+            && nodes.iter().all(|node| node.standing == NodeStanding::Complete),
+        expected: folder.fleet.expected,
         nodes,
         same_machine: says.same_machine,
         kinds: says.kinds,
@@ -57,6 +70,30 @@ pub(super) fn gather(folder: &Folder, redact: bool) -> anyhow::Result<FleetResul
         outliers: says.outliers,
         comparison,
     })
+}
+
+/// Compares the first of many with those that lie farthest from the others.
+fn of_some(
+    members: &[Member],
+    sides: &[SideHeads],
+    farthest: &[usize],
+) -> anyhow::Result<Comparison> {
+    let mut places: Vec<usize> =
+        farthest.iter().copied().filter(|place| *place > 0).take(COMPARED_OF_MANY).collect();
+    places.sort_unstable();
+    places.insert(0, 0);
+    let chosen = places.iter().map(|place| sides[*place].clone()).collect();
+    let questions = Arc::new(Questions::new(chosen, &[]));
+    let mut answers = Answers::new(&questions);
+    sides::read(
+        &questions,
+        |side, _| members[places[side]].1.clone(),
+        |(side, _), digest| {
+            answers.add(side, digest?);
+            Ok(())
+        },
+    )?;
+    Ok(answers.end(session::VERSION, &[]))
 }
 
 /// Returns the nodes as [`report`] would show them.
@@ -68,8 +105,12 @@ pub(super) fn results(folder: &Folder) -> anyhow::Result<Vec<NodeResult>> {
 /// folder, and what was measured there.
 type Member = (usize, PathBuf, Head);
 
-/// Returns what became of each node, and what the sessions answer that can stand beside each other.
-fn nodes(folder: &Folder, redact: bool) -> anyhow::Result<(Vec<NodeResult>, Answers)> {
+/// Returns what became of each node, and the sessions that can stand beside each other with what they
+/// answer; of many only the values of findings.
+fn nodes(
+    folder: &Folder,
+    redact: bool,
+) -> anyhow::Result<(Vec<NodeResult>, Vec<Member>, Answers)> {
     let mut heads = Heads::default();
     let (mut results, mut members) = (Vec::new(), Vec::<Member>::new());
     for (place, (node, fate)) in folder.fleet.nodes.iter().zip(folder.look()?).enumerate() {
@@ -85,16 +126,19 @@ fn nodes(folder: &Folder, redact: bool) -> anyhow::Result<(Vec<NodeResult>, Answ
         }
         results.push(result);
     }
-    let answers = answers(members, &mut results)?;
+    let (members, answers) = answers(members, &mut results)?;
     if redact {
         results.iter_mut().for_each(redacted::hide_reason);
     }
-    Ok((results, answers))
+    Ok((results, members, answers))
 }
 
 /// Reads the trials of the members and completes what is said of their nodes. A session that cannot be
 /// read costs its own node alone.
-fn answers(mut members: Vec<Member>, results: &mut [NodeResult]) -> anyhow::Result<Answers> {
+fn answers(
+    mut members: Vec<Member>,
+    results: &mut [NodeResult],
+) -> anyhow::Result<(Vec<Member>, Answers)> {
     loop {
         let first = members.first().map(|(.., head)| head.designs.clone()).unwrap_or_default();
         let (alike, others): (Vec<&Member>, Vec<_>) =
@@ -104,12 +148,14 @@ fn answers(mut members: Vec<Member>, results: &mut [NodeResult]) -> anyhow::Resu
             heads: vec![head.clone()],
         };
         let questions = Arc::new(Questions::new(alike.iter().map(side).collect(), &[]));
+        let are_many = alike.len() > COMPARED_MAX;
         let (mut digests, mut unread) = (Vec::new(), Vec::new());
         sides::read(
             &questions,
             |side, _| alike[side].1.clone(),
             |(side, _), digest| {
                 match digest {
+                    Ok(digest) if are_many => digests.push((side, digest.values_of_findings())),
                     Ok(digest) => digests.push((side, digest)),
                     Err(why) => unread.push((alike[side].0, why)),
                 }
@@ -124,7 +170,9 @@ fn answers(mut members: Vec<Member>, results: &mut [NodeResult]) -> anyhow::Resu
             }
             let why = "its experiments are defined differently from those of the nodes before it";
             others.iter().for_each(|other| refuse(&mut results[other.0], &anyhow!(why)));
-            return Ok(answers);
+            let alike = |(.., head): &Member| head.designs == first;
+            members.retain(alike);
+            return Ok((members, answers));
         }
         // What was asked of the others may have come from one of these.
         for (place, why) in unread {
@@ -179,7 +227,11 @@ fn take(
 }
 
 /// Checks that a node's facts are its own: a host may send anything.
-fn must_be_its_own(facts: &NodeFacts, fleet: &Fleet, of: &Published) -> anyhow::Result<()> {
+pub(super) fn must_be_its_own(
+    facts: &NodeFacts,
+    fleet: &Fleet,
+    of: &Published,
+) -> anyhow::Result<()> {
     for (what, said, expected) in [
         ("fleet", &facts.fleet, &fleet.fleet),
         ("node", &facts.node, &of.node),
@@ -194,7 +246,7 @@ fn must_be_its_own(facts: &NodeFacts, fleet: &Fleet, of: &Published) -> anyhow::
 }
 
 /// Checks that a session measured the fleet's plan by the fleet's scruple.
-fn must_be_as_planned(head: &Head, fleet: &Fleet) -> anyhow::Result<()> {
+pub(super) fn must_be_as_planned(head: &Head, fleet: &Fleet) -> anyhow::Result<()> {
     let manifest = &head.manifest;
     if manifest.scruple != fleet.scruple {
         anyhow::bail!("scruple {} measured it, not {}", manifest.scruple, fleet.scruple);

@@ -5,12 +5,14 @@ mod gather;
 mod node;
 mod redacted;
 mod status;
+mod take;
 mod watch;
 
 use crate::cli::fleet::{FleetArgs, FleetCollectArgs, FleetCommand, FleetFolderArgs};
 use crate::exit::Exit;
 use crate::ui;
 use ::fleet::Folder;
+use anyhow::ensure;
 use model::{FleetEngine, NodeResult, NodeStanding};
 
 pub(crate) fn fleet(args: &FleetArgs) -> anyhow::Result<Exit> {
@@ -28,6 +30,22 @@ fn collect(args: &FleetCollectArgs) -> anyhow::Result<Exit> {
     if let Some(to) = &args.redact {
         return redacted::copy(&folder, to, args.json);
     }
+    if folder.fleet.engine == FleetEngine::Gather {
+        ensure!(
+            !args.complete && !args.wait,
+            "{}: nothing was submitted for this fleet; name the sessions that came back",
+            args.folder.display()
+        );
+        let refused = take::take(&folder, &args.sessions)?;
+        let exit = gather::report(&Folder::open(&args.folder)?, args.json)?;
+        return Ok(if refused == 0 { exit } else { Exit::Incomplete });
+    }
+    ensure!(
+        args.sessions.is_empty(),
+        "{}: this fleet's nodes write into its folder; only one that was begun with --gather takes \
+         sessions in",
+        args.folder.display()
+    );
     if !args.complete && !args.wait {
         return gather::report(&folder, args.json);
     }

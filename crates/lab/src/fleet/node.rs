@@ -1,14 +1,16 @@
 //! One node's part of a fleet: the whole session, in a folder that gets its place when it is complete.
 
 use super::begin::session_plan;
+use super::watch;
 use crate::cli::fleet::FleetNodeArgs;
 use crate::conduct::{self, Ending};
 use crate::exit::Exit;
 use crate::{session, ui};
 use ::fleet::{Folder, Published, names};
 use anyhow::{Context, bail, ensure};
-use model::{FLEET_FORMAT, Fleet, NodeFacts};
+use model::{FLEET_FORMAT, Fleet, FleetEngine, NodeFacts};
 use std::fs::TryLockError;
+use std::hash::{BuildHasher, RandomState};
 
 /// What Slurm tells a process of a job: which job it is, on which node, and how often it was restarted
 /// (nothing before the first time).
@@ -22,10 +24,19 @@ const HOST_VARIABLE: &str = "PARALLEL_SSHLOGIN";
 /// What Slurm says of the CPUs that the node has for the job.
 const CPUS_VARIABLE: &str = "SLURM_CPUS_ON_NODE";
 
+/// The most characters of a host's name that a node is called by.
+const NAME_CHARACTERS_MAX: usize = 60;
+
 pub(crate) fn node(args: &FleetNodeArgs) -> anyhow::Result<Exit> {
-    let folder = Folder::open(&args.folder)
-        .context("the fleet's folder must be the same on all nodes, under one path")?;
-    let own = identity(args, &folder.fleet)?;
+    let folder = place(args)?;
+    let fleet = &folder.fleet;
+    ensure!(
+        fleet.scruple == session::VERSION,
+        "the plan is of scruple {}, and this is {}: use the scruple that began the fleet",
+        fleet.scruple,
+        session::VERSION
+    );
+    let own = identity(args, fleet)?;
     let (Published { job, restart, .. }, allowed) = (&own, folder.fleet.retries);
     if *restart > allowed {
         bail!("job {job} was restarted {restart} times, and {allowed} were allowed");
@@ -59,12 +70,46 @@ pub(crate) fn node(args: &FleetNodeArgs) -> anyhow::Result<Exit> {
     );
     folder.publish(&own, &facts)?;
     ui::note(&format!("{} is complete", own.name));
+    if folder.fleet.engine == FleetEngine::Gather {
+        let path = watch::shown(&folder.session(&own));
+        ui::note(&format!(
+            "bring back {path}, or an archive of it (tar -czf {0}.tar.gz {0})",
+            own.name
+        ));
+    }
     Ok(Exit::Done)
+}
+
+/// Returns the folder in which this node measures: the fleet's, which all nodes share, or one of this
+/// machine's.
+fn place(args: &FleetNodeArgs) -> anyhow::Result<Folder> {
+    let path = args.fleet.display();
+    let what = || format!("{path}: name the folder that all nodes share, or a copy of fleet.json");
+    if args.fleet.is_dir() {
+        let folder = Folder::open(&args.fleet).with_context(what)?;
+        if folder.fleet.engine != FleetEngine::Gather {
+            ensure!(
+                args.output.is_none(),
+                "--output: this fleet's nodes write into its own folder"
+            );
+            return Ok(folder);
+        }
+    }
+    let output = args.output.clone().unwrap_or_else(|| ".".into());
+    let folder = Folder::elsewhere(&args.fleet, &output).with_context(what)?;
+    ensure!(
+        folder.fleet.engine == FleetEngine::Gather,
+        "{path}: only a fleet that was begun with --gather is measured without its folder"
+    );
+    Ok(folder)
 }
 
 /// Returns which attempt this is.
 fn identity(args: &FleetNodeArgs, fleet: &Fleet) -> anyhow::Result<Published> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    if fleet.engine == FleetEngine::Gather {
+        return drawn(args.node.as_deref());
+    }
     let (node, job, restart) = if let Some(job) = &args.host {
         names::node("--host", job)?;
         let host = variable(HOST_VARIABLE)
@@ -93,6 +138,27 @@ fn identity(args: &FleetNodeArgs, fleet: &Fleet) -> anyhow::Result<Published> {
     Ok(Published::new(&node, &job, restart))
 }
 
+/// Returns the one attempt of a machine that shares nothing: its job is a number that no other run draws,
+/// since machines may have one name.
+fn drawn(name: Option<&str>) -> anyhow::Result<Published> {
+    let node = match name {
+        Some(name) => name.to_string(),
+        None => {
+            let host = sys::machine::hostname().unwrap_or_default();
+            let plain = |c: &char| c.is_ascii_alphanumeric() || "_.-".contains(*c);
+            let host: String = host.chars().filter(plain).take(NAME_CHARACTERS_MAX).collect();
+            format!(
+                "{}{host}",
+                if host.starts_with(['.', '-']) || host.is_empty() { "_" } else { "" }
+            )
+        }
+    };
+    names::node("--node", &node)?;
+    // The standard library seeds it from the system's random numbers.
+    let number = RandomState::new().hash_one(sys::clock::unix_ms());
+    Ok(Published::new(&node, &format!("{:012x}", number & 0xffff_ffff_ffff), 0))
+}
+
 /// Returns what this node says of the session that is to come.
 fn facts(folder: &Folder, own: &Published) -> anyhow::Result<NodeFacts> {
     let cpus_allowed = sys::affinity::allowed()?;
@@ -114,7 +180,11 @@ fn facts(folder: &Folder, own: &Published) -> anyhow::Result<NodeFacts> {
     if let Some(quota) = sys::cgroup::cpu_quota().filter(|it| *it < cpus_online.len() as f64) {
         doubts.push(format!("the job may use {quota:.2} CPUs' worth of time (a quota)"));
     }
-    for other in folder.partial()?.iter().filter(|it| it.node == own.node && *it != own) {
+    // In a folder that several machines of one name share, another one's would look like an earlier one.
+    let is_earlier = |it: &&Published| {
+        folder.fleet.engine != FleetEngine::Gather && it.node == own.node && *it != own
+    };
+    for other in folder.partial()?.iter().filter(is_earlier) {
         if is_at_work(folder, other) {
             doubts.push(format!(
                 "an earlier attempt ({}) was still at work on this node when the session began",

@@ -8,6 +8,9 @@ use ::fleet::Folder;
 use model::NodeStanding;
 use serde_json::json;
 
+/// The most nodes of which each has a row.
+const ROWS_MAX: usize = 64;
+
 pub(crate) fn status(args: &FleetStatusArgs) -> anyhow::Result<Exit> {
     let folder = Folder::open(&args.folder)?;
     let fleet = &folder.fleet;
@@ -25,24 +28,28 @@ pub(crate) fn status(args: &FleetStatusArgs) -> anyhow::Result<Exit> {
             (Some(job), 1) => format!("job {job}"),
             (Some(job), many) => format!("job {job}, attempt {many}"),
         };
-        rows.push(format!("{name}  {words}  ({jobs}{so_far})"));
+        // Of many nodes those that are complete are a number.
+        if !is_complete || fleet.nodes.len() <= ROWS_MAX {
+            rows.push(format!("{name}  {words}  ({jobs}{so_far})"));
+        }
         nodes.push(json!({
             "name": name, "words": words, "state": fate.state, "job": job,
             "attempts": node.attempts.len(), "trials": trials, "complete": is_complete,
         }));
     }
-    let all = complete == nodes.len();
+    let expected = nodes.len().max(fleet.expected.unwrap_or(1) as usize);
+    let all = complete == expected;
     if args.json {
         let whole = json!({
             "format": model::FLEET_FORMAT, "scruple": crate::session::VERSION, "fleet": fleet.fleet,
-            "folder": fleet.folder, "complete": all, "nodes": nodes,
+            "folder": folder.path(), "complete": all, "expected": expected, "nodes": nodes,
         });
         ui::result(&serde_json::to_string_pretty(&whole)?)?;
     } else {
-        let head = format!("{complete} of {} nodes are complete", rows.len());
+        let head = format!("{complete} of {expected} nodes are complete");
         ui::people(&format!("{head}\n{}", rows.join("\n")))?;
         if !all {
-            ui::note(&watch::how_to_go_on(fleet).replacen("the jobs are left alone; ", "", 1));
+            ui::note(&watch::how_to_go_on(&folder).replacen("the jobs are left alone; ", "", 1));
         }
     }
     Ok(if all { Exit::Done } else { Exit::Incomplete })

@@ -8,7 +8,8 @@ use crate::progress::Line;
 use crate::ui;
 use ::fleet::{Fate, Folder};
 use anyhow::Context;
-use model::{Fleet, NodeStanding};
+use model::{FleetEngine, NodeStanding};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How often the engine is asked: soon at first, then less, since a scheduler has other users.
@@ -34,7 +35,7 @@ pub(super) fn watch(folder: &mut Folder, args: &FleetWaitArgs, json: bool) -> an
         last: Vec::new(),
         since: Instant::now(),
     };
-    let settled = watch.rounds().with_context(|| how_to_go_on(&folder.fleet))?;
+    let settled = watch.rounds().with_context(|| how_to_go_on(folder))?;
     if !settled && args.cancel_on_interrupt {
         let jobs = folder.open_jobs()?;
         folder.cancel(&jobs)?;
@@ -42,7 +43,7 @@ pub(super) fn watch(folder: &mut Folder, args: &FleetWaitArgs, json: bool) -> an
         return Ok(Exit::Incomplete);
     }
     if !settled {
-        ui::warn(&format!("interrupted; {}", how_to_go_on(&folder.fleet)));
+        ui::warn(&format!("interrupted; {}", how_to_go_on(folder)));
         return Ok(Exit::Incomplete);
     }
     let needless = folder.needless_jobs()?;
@@ -56,19 +57,27 @@ pub(super) fn watch(folder: &mut Folder, args: &FleetWaitArgs, json: bool) -> an
         ui::warn(&format!(
             "not every node has a session; to submit what is missing and complete the report: scruple \
              fleet collect {} --complete",
-            folder.fleet.folder
+            shown(folder.path())
         ));
     }
     Ok(exit)
 }
 
 /// Returns what can be typed to see to a fleet later.
-pub(super) fn how_to_go_on(fleet: &Fleet) -> String {
-    let folder = &fleet.folder;
+pub(super) fn how_to_go_on(folder: &Folder) -> String {
+    let path = shown(folder.path());
+    if folder.fleet.engine == FleetEngine::Gather {
+        return format!("to take sessions in: scruple fleet collect {path} SESSION...");
+    }
     format!(
-        "the jobs are left alone; to look: scruple fleet status {folder}, to wait for them and report: \
-         scruple fleet collect {folder} --wait, to end them: scruple fleet cancel {folder}"
+        "the jobs are left alone; to look: scruple fleet status {path}, to wait for them and report: \
+         scruple fleet collect {path} --wait, to end them: scruple fleet cancel {path}"
     )
+}
+
+/// Returns a path as it can be typed: the one that was given, which need not be the one that nodes know.
+pub(super) fn shown(path: &Path) -> String {
+    wording::quoted(&wording::cleaned(&path.display().to_string()))
 }
 
 /// A fleet that is waited for.

@@ -127,3 +127,48 @@ fn what_is_no_file_is_refused_and_not_waited_for() {
         }
     }
 }
+
+/// A file that somebody copied behind itself is read as it was, and one that was put together of two
+/// sessions is refused, by whatever reads trials.
+#[test]
+fn trials_that_stand_twice_count_once_and_those_that_contradict_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("session");
+    fs::create_dir(&at).unwrap();
+    let from = recorded("core");
+    fs::copy(from.join("manifest.json"), at.join("manifest.json")).unwrap();
+    let trials = fs::read_to_string(from.join("trials.ndjson")).unwrap();
+    let lines = trials.lines().count();
+    let read = |trials: &str| {
+        fs::write(at.join("trials.ndjson"), trials).unwrap();
+        [&["report"][..], &["export"], &["figure"], &["compare", "session"]].map(|words| {
+            scruple().args(words).arg("session").current_dir(folder.path()).output().unwrap()
+        })
+    };
+    let once = read(&trials);
+    let twice = read(&trials.repeat(2));
+    let sentence =
+        format!("left out of trials.ndjson: {lines} lines, each a copy of an earlier one");
+    for ((once, twice), sessions) in once.iter().zip(&twice).zip([1, 1, 1, 2]) {
+        assert!(once.status.success(), "{}", said(once));
+        assert_eq!(
+            (twice.status.code(), &twice.stdout),
+            (Some(0), &once.stdout),
+            "{}",
+            said(twice)
+        );
+        let told = String::from_utf8_lossy(&twice.stderr);
+        assert_eq!(told.matches(&sentence).count(), sessions, "{told}");
+    }
+    let other = trials.replace("\"total_ns\":", "\"total_ns\":1");
+    for output in read(&format!("{trials}{other}")) {
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        let told = String::from_utf8_lossy(&output.stderr);
+        let place =
+            format!("trials.ndjson, line {}: it contradicts line 1 on the same trial (", lines + 1);
+        assert!(
+            told.contains(&place) && told.contains("compare the sessions' own folders"),
+            "{told}"
+        );
+    }
+}

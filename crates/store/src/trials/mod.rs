@@ -6,6 +6,7 @@ use crate::read::{Torn, explain};
 use crate::words::in_words;
 use crate::{Error, LINE_BYTES_MAX, TRIALS_BYTES_MAX};
 use model::{Record, share_names};
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -21,6 +22,8 @@ const THREADS_MAX: usize = 8;
 /// What `trials.ndjson` holds.
 pub(crate) struct Trials {
     pub(crate) records: Vec<Record>,
+    /// Lines that repeat an earlier one, which are not among the records.
+    pub(crate) repeated: u64,
     /// The whole lines' bytes.
     pub(crate) whole_bytes: u64,
     pub(crate) torn: Option<Torn>,
@@ -52,7 +55,7 @@ fn read_all(
     shares: Shares,
 ) -> Result<Trials, Error> {
     let mut chunks: Vec<Chunk> = (0..shares.threads).map(|_| Chunk::default()).collect();
-    let mut trials = Trials { records: Vec::new(), whole_bytes: 0, torn: None };
+    let mut trials = Trials { records: Vec::new(), repeated: 0, whole_bytes: 0, torn: None };
     let mut line = 1;
     loop {
         let mut end = Ok(Line::Whole);
@@ -85,8 +88,43 @@ fn read_all(
             }
         }
     }
+    let whole = trials.records.len();
+    let broken = |(line, what)| Error::Broken { path: path.to_path_buf(), line, what };
+    keep_once(&mut trials.records).map_err(broken)?;
+    trials.repeated = (whole - trials.records.len()) as u64;
     trials.records.shrink_to_fit();
     Ok(trials)
+}
+
+/// Keeps one record of each trial, where each line gave one: lines that repeat an earlier one are
+/// dropped.
+///
+/// # Errors
+/// The first line that says something else of a trial than an earlier one, and what to do.
+fn keep_once(records: &mut Vec<Record>) -> Result<(), (u64, String)> {
+    let mut seen = HashMap::with_capacity(records.len());
+    let mut repeats = HashSet::new();
+    for (at, record) in records.iter().enumerate() {
+        let first =
+            *seen.entry((&record.experiment, record.block, &record.treatment)).or_insert(at);
+        if first == at {
+            continue;
+        }
+        if *record != records[first] {
+            let Record { experiment, block, treatment, .. } = record;
+            let what = format!(
+                "it contradicts line {} on the same trial ({experiment}, block {block}, {treatment}): \
+                 lines of several sessions stand in one file; keep the lines of one, or compare the \
+                 sessions' own folders",
+                first + 1
+            );
+            return Err((at as u64 + 1, in_words(&what)));
+        }
+        repeats.insert(at);
+    }
+    let mut at = 0..;
+    records.retain(|_| at.next().is_some_and(|at| !repeats.contains(&at)));
+    Ok(())
 }
 
 /// Some whole lines, one after the other.

@@ -107,7 +107,8 @@ fn the_first_line_that_is_wrong_is_the_one_that_is_named() {
 /// A hundred thousand trials of a thousand treatments fit into memory because they repeat nothing.
 #[test]
 fn trials_share_what_they_repeat() {
-    let records: Vec<Record> = (0..1000).map(|trial| record(3 * trial)).collect();
+    let one = |trial: u64| Record { block: trial as u32, ..record(3 * trial) };
+    let records: Vec<Record> = (0..1000).map(one).collect();
     let shares = Shares { threads: 1, bytes: 4 << 20 };
     let read = read_all(lines(&records).as_bytes(), Path::new("t"), &plan(), shares).unwrap();
     assert_eq!(read.records, records);

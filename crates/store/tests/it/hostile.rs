@@ -35,10 +35,10 @@ fn examine(dir: &Path, trials: &[u8]) {
     let lines = trials.iter().filter(|byte| **byte == b'\n').count();
     match &stored {
         Ok(stored) => {
-            assert_eq!(stored.records.len(), lines, "every whole line is a record");
+            let told = stored.records.len() + stored.repeated as usize;
+            assert_eq!(told, lines, "every whole line is a record, or repeats one");
             let rest = trials.rsplit(|byte| *byte == b'\n').next().unwrap_or_default().len();
             assert_eq!(stored.torn.map_or(0, |torn| torn.bytes), rest as u64);
-            stored.duplicates().iter().for_each(|double| assert!(double.first < double.second));
         }
         Err(error) => {
             let text = error.to_string();
@@ -87,11 +87,22 @@ fn whole_trials() -> Vec<u8> {
 }
 
 #[test]
-fn sessions_put_behind_each_other_are_told() {
+fn a_session_behind_itself_counts_once_and_another_behind_it_is_refused() {
     let (manifest, trials) = whole();
     let both = folder(&manifest, &trials.repeat(2));
-    assert_eq!(open(both.path()).unwrap().duplicates().len(), 3);
+    let stored = open(both.path()).unwrap();
+    assert_eq!((stored.records.len(), stored.repeated), (3, 3));
     examine(both.path(), &trials.repeat(2));
+    // Another session of the same plan and seed differs in when, at the least.
+    let text = String::from_utf8(trials.clone()).unwrap();
+    let other = text.replacen("\"total_ns\":", "\"total_ns\":1", 2).into_bytes();
+    assert_ne!(other, trials);
+    let merged = [trials.clone(), other].concat();
+    let two = folder(&manifest, &merged);
+    let Err(Error::Broken { line: 4, what, .. }) = open(two.path()) else { panic!("it is read") };
+    assert!(what.contains("contradicts line 1 on the same trial (create, block 0, "), "{what}");
+    assert!(what.contains("keep the lines of one"), "{what}");
+    examine(two.path(), &merged);
     let manifests = folder(&manifest.repeat(2), &trials);
     assert!(matches!(open(manifests.path()), Err(Error::Broken { .. })));
     examine(manifests.path(), &trials);

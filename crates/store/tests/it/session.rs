@@ -10,7 +10,7 @@ use model::{
 use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
-use store::{Duplicate, Error, LINE_BYTES_MAX, Pages, TRIALS_BYTES_MAX, Torn, Writer, open};
+use store::{Error, LINE_BYTES_MAX, Pages, TRIALS_BYTES_MAX, Torn, Writer, open};
 use tempfile::TempDir;
 
 fn session(records: &[Record]) -> TempDir {
@@ -344,20 +344,20 @@ fn a_newer_format_is_named() {
 }
 
 #[test]
-fn a_second_completed_record_of_a_planned_trial_is_found() {
+fn a_trial_that_ended_in_two_ways_is_refused_and_one_that_is_repeated_counts_once() {
     let failed = Record { outcome: Outcome::Failed { reason: "x".into() }, ..record(0) };
     let other = Record {
         treatment: Treatment::from_iter([("model".into(), "process".into())]),
         ..record(0)
     };
-    let dir = session(&[failed, record(0), other, record(1), Record { trial: 9, ..record(0) }]);
-    let found = open(dir.path()).unwrap().duplicates();
-    assert_eq!(found, [Duplicate { first: 1, second: 4 }]);
-    assert_eq!(session_of(&[record(0), record(1)]), []);
-}
-
-fn session_of(records: &[Record]) -> Vec<Duplicate> {
-    open(session(records).path()).unwrap().duplicates()
+    let read = |records: &[Record]| open(session(records).path());
+    let stored = read(&[failed.clone(), other.clone(), record(1), failed.clone(), failed.clone()]);
+    let stored = stored.unwrap();
+    assert_eq!(stored.records, [failed.clone(), other, record(1)]);
+    assert_eq!(stored.repeated, 2);
+    let Err(Error::Broken { line: 2, .. }) = read(&[failed, record(0)]) else {
+        panic!("it failed and it completed")
+    };
 }
 
 /// Who renders a session anew replaces what is derived from it, and reads no trial for it.

@@ -100,6 +100,11 @@ impl Column {
         arm.filter(|arm| arm.freedom > 0.0).map(|arm| arm.estimate(from))
     }
 
+    /// Drops all but what is shown of one session.
+    pub(crate) fn keep_shown(&mut self) {
+        (self.log, self.linear) = (Arms::default(), Arms::default());
+    }
+
     /// Drops all but the points: two sessions or more on a side, and two or more on each that it is
     /// held against, are one number each.
     pub(crate) fn settle(&mut self, against: &[&Column]) {

@@ -36,6 +36,21 @@ impl Digest {
         self.side.trials
     }
 
+    /// Drops all but the findings' values: what the spread over many sessions needs, and in which no
+    /// two of them are compared.
+    #[must_use]
+    pub fn values_of_findings(mut self) -> Self {
+        for (own, treatments) in &mut self.experiments {
+            treatments.clear();
+            own.verdicts.clear();
+            own.failed_checks.clear();
+            own.first.iter_mut().for_each(|(_, why_not)| why_not.clear());
+            own.findings.iter_mut().flat_map(|it| &mut it.by).for_each(Column::keep_shown);
+        }
+        self.control = Column::default();
+        self
+    }
+
     /// Reports whether every planned trial has a record.
     pub fn is_complete(&self) -> bool {
         self.side.incomplete == 0

@@ -39,6 +39,9 @@ pub struct FleetSays {
     pub spreads: Vec<Spread>,
     /// Which is none like the others.
     pub outliers: Outliers,
+    /// The places of the members: first the outliers, then by how far they lie from the others of their
+    /// kind in any finding, in standard deviations, the farthest first.
+    pub farthest: Vec<usize>,
 }
 
 /// Returns what the members, which are the sides of the comparison in its order, say of their machines.
@@ -76,10 +79,16 @@ pub fn fleet(members: &[FleetMember<'_>], comparison: Option<&Comparison>) -> Fl
         nodes: named(places),
         machines: first.len() as u32,
     });
+    let outliers = outliers(members, &numbers);
+    let is_outlier =
+        |place: &usize| outliers.found.iter().any(|it| it.node == members[*place].name);
+    let mut farthest = farthest(members.len(), &numbers);
+    farthest.sort_by_key(|place| !is_outlier(place));
     FleetSays {
         same_machine,
         kinds: kinds.collect(),
-        outliers: outliers(members, &numbers),
+        outliers,
+        farthest,
         spreads: numbers.into_iter().map(|points| points.spread).collect(),
     }
 }
@@ -212,6 +221,23 @@ fn expected(values: &[(usize, Estimate)], relative: bool, quantity: &Quantity) -
     };
     let squares: Vec<f64> = values.iter().map(square).collect::<Option<_>>()?;
     mean(&squares).map(f64::sqrt)
+}
+
+/// Returns the places of the members by their largest distance in any finding, the farthest first; those
+/// without a number come last.
+fn farthest(members: usize, numbers: &[Points]) -> Vec<usize> {
+    let mut distances = vec![f64::NEG_INFINITY; members];
+    for points in numbers.iter().filter(|points| points.spread.seen > 0.0) {
+        let scale: Vec<f64> = points.each.iter().map(|(_, _, x)| *x).collect();
+        let Some(centre) = mean(&scale) else { continue };
+        for (place, _, x) in &points.each {
+            let distance = (x - centre).abs() / points.spread.seen;
+            distances[*place] = distances[*place].max(distance);
+        }
+    }
+    let mut places: Vec<usize> = (0..members).collect();
+    places.sort_by(|a, b| distances[*b].total_cmp(&distances[*a]));
+    places
 }
 
 fn outliers(members: &[FleetMember<'_>], numbers: &[Points]) -> Outliers {

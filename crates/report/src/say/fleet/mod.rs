@@ -6,6 +6,7 @@ use crate::paint::{self, Folds};
 use crate::text::bounded;
 use crate::words::without_number;
 use model::{ComparedQuantity, FleetResult, NodeResult, NodeStanding, Outlier, Spread};
+use std::collections::HashMap;
 use wording::number::{self, Parts, Terms, joined, parts, terms_of};
 use wording::{counted, short, stated};
 
@@ -16,6 +17,9 @@ const FINDINGS_MAX: usize = 4;
 
 /// Where lines are few, the fewest that the comparison gets.
 const COMPARISON_LINES_MIN: usize = 14;
+
+/// The most nodes, and doubts, of which a page shows each; it folds what is beyond.
+const ROWS_MAX: usize = 64;
 
 /// Doubts of a node that are shown.
 const DOUBTS_MAX: usize = 10;
@@ -29,6 +33,7 @@ pub fn page(result: &FleetResult) -> String {
     match &compared {
         Some(compared) => {
             doc.push(Block::heading(2, compared.heading()));
+            doc.blocks.extend(chosen(result));
             doc.blocks.extend(compared.blocks());
         }
         None => doc.push(Block::plain(
@@ -50,6 +55,7 @@ pub fn terminal(result: &FleetResult, width: usize, height: Option<usize>) -> St
         match height {
             None => {
                 doc.push(heading);
+                doc.blocks.extend(chosen(result));
                 doc.blocks.extend(compared.blocks());
             }
             Some(_) if result.nodes.len() > NODES_MAX => doc.push(Block::small(
@@ -71,12 +77,11 @@ pub fn terminal(result: &FleetResult, width: usize, height: Option<usize>) -> St
 fn before(result: &FleetResult, whole: bool) -> Vec<Block<'static>> {
     let mut blocks = vec![Block::heading(1, head(result)), Block::small(plan(result))];
     for names in &result.same_machine {
-        let names: Vec<String> = names.iter().map(|name| short(name, 40)).collect();
         let text = format!(
             "{} are one machine (one kernel, one boot) under several names. What differs between them \
              is what changes from session to session. While they measured at the same time, each took \
              resources from the others.",
-            listed(&names)
+            some(names.iter().map(String::as_str))
         );
         blocks.push(Block::said(Tone::Care, "one machine", vec![text.into()]));
     }
@@ -89,7 +94,7 @@ fn before(result: &FleetResult, whole: bool) -> Vec<Block<'static>> {
 
 /// Says how many nodes have a session.
 fn head(result: &FleetResult) -> String {
-    let all = result.nodes.len();
+    let all = result.nodes.len().max(result.expected.unwrap_or_default() as usize);
     let complete = result.nodes.iter().filter(|node| node.standing == NodeStanding::Complete);
     match all - complete.clone().count() {
         0 => format!("All {} measured the plan.", counted(all as u64, "node")),
@@ -111,27 +116,79 @@ fn plan(result: &FleetResult) -> String {
     format!("Each node: {what}, profile {}, seed {}.", plan.profile.name(), plan.seed)
 }
 
+/// Names nodes: all of them if they are few.
+fn some<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let more = names.len().saturating_sub(NODES_MAX);
+    let first = names.take(NODES_MAX).map(|name| short(name, 40));
+    let more = (more > 0).then(|| format!("{more} more"));
+    listed(&first.chain(more).collect::<Vec<_>>())
+}
+
+/// Says which nodes are compared, if not all are.
+fn chosen(result: &FleetResult) -> Option<Block<'static>> {
+    let complete = result.nodes.iter().filter(|node| node.standing == NodeStanding::Complete);
+    let (all, sides) = (complete.count(), result.comparison.as_ref()?.sides.len());
+    (sides < all).then(|| {
+        Block::plain(format!(
+            "Of {all} nodes {} are compared with the first: the outliers, then those that lie farthest \
+             from the others in any finding. The spreads are of all nodes.",
+            sides - 1
+        ))
+    })
+}
+
 /// Returns what became of each node. Where lines are few, of many nodes only those that did not measure
-/// without doubt.
+/// without doubt; on a page the others are folded.
 fn nodes(result: &FleetResult, whole: bool) -> Vec<Block<'static>> {
-    let few = whole || result.nodes.len() <= NODES_MAX;
-    let fine =
+    let are_few = result.nodes.len() <= if whole { ROWS_MAX } else { NODES_MAX };
+    let is_fine =
         |node: &NodeResult| node.standing == NodeStanding::Complete && node.doubts.is_empty();
-    let mut table = Table::of(&["node", "state", "attempt", "machine", "CPUs"])
-        .kind("wide compared", "what became of each node");
-    for node in result.nodes.iter().filter(|node| few || !fine(node)) {
-        table.row(node_cells(node));
+    let table = |what: &'static str| {
+        Table::of(&["node", "state", "attempt", "machine", "CPUs"]).kind("wide compared", what)
+    };
+    let (mut shown, mut folded) = (table("what became of each node"), table("the other nodes"));
+    for node in &result.nodes {
+        let is_shown = are_few || !is_fine(node) && shown.rows.len() < ROWS_MAX;
+        if is_shown { &mut shown } else { &mut folded }.row(node_cells(node));
     }
-    if table.rows.is_empty() {
+    let noun = if shown.rows.is_empty() { "complete node" } else { "other node" };
+    let mut blocks = vec![Block::heading(2, "The nodes")];
+    if !shown.rows.is_empty() {
+        blocks.push(Block::Table(shown));
+    } else if !whole {
         return Vec::new();
     }
-    let doubts = result.nodes.iter().flat_map(|node| {
-        let doubts = node.doubts.iter().take(DOUBTS_MAX);
-        doubts.map(|doubt| format!("{}: {}", short(&node.name, 80), short(doubt, 400)))
-    });
-    let mut blocks = vec![Block::heading(2, "The nodes"), Block::Table(table)];
-    blocks.extend(doubts.map(|text| Block::note(Tone::Care, text)));
+    if !folded.rows.is_empty() {
+        let label = counted(folded.rows.len() as u64, noun);
+        blocks.push(match whole {
+            true => Block::fold(label, vec![Block::Table(folded)]),
+            false => Block::small(format!("{label}: in the report.")),
+        });
+    }
+    let doubts = doubts(result);
+    let left_out = Block::left_out(doubts.len(), ROWS_MAX, "more doubt", ": in result.json.");
+    blocks.extend(doubts.into_iter().take(ROWS_MAX).map(|text| Block::note(Tone::Care, text)));
+    blocks.extend(left_out);
     blocks
+}
+
+/// Returns what is to be doubted, each with the nodes that say it.
+fn doubts(result: &FleetResult) -> Vec<String> {
+    let mut all: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for node in &result.nodes {
+        for doubt in node.doubts.iter().take(DOUBTS_MAX) {
+            let place = *places.entry(doubt).or_insert_with(|| {
+                all.push((doubt, Vec::new()));
+                all.len() - 1
+            });
+            all[place].1.push(&node.name);
+        }
+    }
+    let text = |(doubt, nodes): (&str, Vec<&str>)| {
+        format!("{}: {}", some(nodes.into_iter()), short(doubt, 400))
+    };
+    all.into_iter().map(text).collect()
 }
 
 fn node_cells(node: &NodeResult) -> [Text; 5] {

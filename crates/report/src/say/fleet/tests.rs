@@ -60,6 +60,7 @@ fn result() -> FleetResult {
             shield: true,
         },
         complete: false,
+        expected: None,
         nodes: vec![node("m1", NodeStanding::Complete), lost, node("m3", NodeStanding::Running)],
         same_machine: vec![vec!["m1".into(), "m3".into()]],
         kinds: vec![NodeKind {
