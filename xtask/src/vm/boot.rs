@@ -126,8 +126,8 @@ fn words(machine: &Machine) -> String {
     let line = machine.cpu.line;
     let mut words = format!("console={line} quiet panic=-1 LINE={line}");
     if accelerator(machine) == "tcg" {
-        // A busy host makes the emulated counter jump, and the kernel would notice that only later.
-        words += " tsc=unstable";
+        // A busy host makes emulated clocks jump. The kernel would notice that only later, or not boot.
+        words += " tsc=unstable no_timer_check";
     }
     if let Some(cpus) = machine.limit_cpus {
         words += &format!(" LIMIT_CPUS={:.0}", cpus * 100_000.0);

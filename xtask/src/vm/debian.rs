@@ -89,7 +89,9 @@ impl Archive {
         }
         ensure!(install, "{package} is to be downloaded; leave out --no-install");
         println!("-- {package}: apt-get download, unpacked in {}", root.display());
-        self.apt("apt-get update -qq").read()?;
+        if !self.apt("apt-cache show").arg(package).works() {
+            self.apt("apt-get update -qq").read()?;
+        }
         let depends = self.apt("apt-cache depends --no-recommends").arg(package).read()?;
         let needed = depends.lines().filter_map(|line| line.trim().strip_prefix("Depends: "));
         let partial = self.folder.join("partial");

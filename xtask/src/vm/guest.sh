@@ -56,7 +56,7 @@ stored() { cat $OUT/killed/trials.ndjson 2>/dev/null | wc -l; }
 
 run doctor scruple doctor
 run doctor-json scruple doctor --no-measure --json
-run smoke scruple run --profile smoke --time-budget 4m --seed 1 --output $OUT/smoke
+run smoke scruple run --profile smoke --time-budget 8m --seed 1 --output $OUT/smoke
 run selftest scruple selftest --profile smoke --time-budget 5m --seed 1 --output $OUT/selftest
 run quick scruple run create false_sharing --time-budget 40s --seed 1 --output $OUT/quick
 

@@ -43,6 +43,7 @@ pub(crate) fn judge(machine: &Machine, folder: &Path) -> Result<Vec<String>> {
     for session in SESSIONS {
         wrong.extend(trials(folder, session)?);
     }
+    wrong.extend(reached(folder)?);
     wrong.extend(counts(folder)?);
     wrong.extend(resumed(folder)?);
     let left = read(folder, "left.txt")?;
@@ -148,6 +149,18 @@ fn trials(folder: &Path, session: &str) -> Result<Vec<String>> {
     Ok(wrong.into_iter().collect())
 }
 
+/// The whole catalog is tried.
+fn reached(folder: &Path) -> Result<Option<String>> {
+    let summary: Value = serde_json::from_str(&read(folder, "smoke/summary.json")?)?;
+    let records = records(folder, "smoke")?;
+    let experiments = summary["experiments"].as_array().into_iter().flatten();
+    let is_tried = |id: &Value| records.iter().any(|record| record["experiment"] == *id);
+    let missing = experiments.map(|it| &it["id"]).filter(|id| !is_tried(id));
+    let missing: Vec<&str> = missing.filter_map(Value::as_str).collect();
+    let said = || format!("smoke: the time was up before any trial of {}", missing.join(", "));
+    Ok((!missing.is_empty()).then(said))
+}
+
 /// Planted counts that were measured are found: exactly, except the one switch in a hundred that
 /// preemption can take the place of.
 fn counts(folder: &Path) -> Result<Vec<String>> {
@@ -239,11 +252,13 @@ mod tests {
             "what": "100 faults", "truth": { "low": 100.0 },
             "result": { "estimate": { "point": 100.0 } },
         }]);
-        let experiments = json!([{ "id": "planted_counts", "planted": planted }]);
+        let planted = json!({ "id": "planted_counts", "planted": planted });
+        let experiments = json!([planted, { "id": "create" }]);
         let summary = json!({ "complete": true, "experiments": experiments }).to_string();
+        let counts = json!({ "experiment": "planted_counts", "outcome": { "kind": "completed" } });
         for session in SESSIONS {
             create_dir(folder.join(session)).unwrap();
-            put(&format!("{session}/trials.ndjson"), &trials.concat());
+            put(&format!("{session}/trials.ndjson"), &format!("{}{counts}\n", trials.concat()));
             put(&format!("{session}/summary.json"), &summary);
             put(&format!("{session}/report.html"), "<p>2 CPUs, Linux</p>");
         }
@@ -264,6 +279,7 @@ mod tests {
             ("killed/trials.ndjson", [whole.clone(), whole.clone()].concat(), "stored twice"),
             ("killed/trials.ndjson", whole, "complete when it was killed"),
             ("killed/summary.json", "{}".into(), "not complete"),
+            ("smoke/trials.ndjson", String::new(), "before any trial of planted_counts, create"),
             ("left.txt", "7 scruple __guard".into(), "left behind: 7"),
             ("codes.txt", "doctor 2".into(), "doctor ended with exit code 2"),
             ("kernel-says.txt", "cpus 4".into(), "the guest's kernel reports 4 cpus"),

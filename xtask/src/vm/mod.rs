@@ -1,6 +1,6 @@
 //! Virtual machines: the drill of faults in one, and a first session in each machine of a list. QEMU,
 //! busybox and kernels' images are got where they are missing. Not part of `cargo xtask test`: the drill
-//! takes minutes, the list half an hour.
+//! takes minutes, the list an hour at most.
 
 mod boot;
 mod debian;
@@ -24,7 +24,7 @@ pub(crate) struct Asked {
     kernel: Option<PathBuf>,
     /// Run a first session in each machine of a list, and check what it says
     ///
-    /// Takes about half an hour where QEMU emulates the CPUs. docs/machines.md has the list.
+    /// Takes about five minutes for each where QEMU emulates the CPUs. docs/machines.md has the list.
     #[arg(long)]
     matrix: bool,
     /// Boot this machine of the list only

@@ -17,7 +17,7 @@ const WRITTEN: &str = "<!-- From here on by `cargo xtask vm --matrix --write`. -
 /// Writes the last answers of all machines.
 ///
 /// # Errors
-/// If a machine has no answers yet; if the page cannot be written.
+/// If the answers of a machine cannot be read; if the page cannot be written.
 pub(crate) fn write(root: &Path, machines: &[Machine]) -> Result<()> {
     let file = root.join(PAGE);
     let old = std::fs::read_to_string(&file).with_context(|| format!("cannot read {PAGE}"))?;
@@ -29,10 +29,17 @@ pub(crate) fn write(root: &Path, machines: &[Machine]) -> Result<()> {
     let mut refused = String::new();
     for machine in machines {
         let folder = folder(root, machine);
-        let part = || format!("no answers of {}: cargo xtask vm --matrix --only {0}", machine.name);
-        let about = about(machine, &folder).with_context(part)?;
-        table.push_str(&about);
+        if !folder.join("host.txt").is_file() {
+            let _ = writeln!(table, "| {} | not run | | | | | | |", title(machine));
+            continue;
+        }
+        let wrong = judge(machine, &folder).with_context(|| machine.name)?;
+        table.push_str(&about(machine, &folder, wrong.len())?);
         let _ = write!(refused, "### {}\n\n{}", machine.name, reasons(&folder)?);
+        for wrong in wrong {
+            let _ = writeln!(refused, "* **Wrong**: {}", shortened(&wrong));
+        }
+        refused.push('\n');
     }
     let text =
         format!("{head}{WRITTEN}\n{table}\n## What was refused, and why\n\n{}\n", refused.trim());
@@ -41,8 +48,23 @@ pub(crate) fn write(root: &Path, machines: &[Machine]) -> Result<()> {
     Ok(())
 }
 
+/// Returns the beginning of a long text.
+fn shortened(text: &str) -> String {
+    const CHARACTERS: usize = 300;
+    let text = text.replace(['<', '>', '*', '_', '`'], " ");
+    let mut short: String = text.chars().take(CHARACTERS).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}
+
+fn title(machine: &Machine) -> String {
+    format!("`{}`: {}", machine.name, machine.about)
+}
+
 /// Returns a machine's row.
-fn about(machine: &Machine, folder: &Path) -> Result<String> {
+fn about(machine: &Machine, folder: &Path, wrong: usize) -> Result<String> {
     let host = read(folder, "host.txt")?;
     let host: BTreeMap<&str, &str> =
         host.lines().filter_map(|line| line.split_once(": ")).collect();
@@ -60,14 +82,14 @@ fn about(machine: &Machine, folder: &Path) -> Result<String> {
     }
     let count = |end| ends.iter().filter(|one| **one == end).count();
     let cells = [
-        format!("`{}`: {}", machine.name, machine.about),
+        title(machine),
         format!("{}, Linux {}, {} min", host("accelerator"), host("kernel"), host("minutes")),
         this_machine(&doctor).join("; "),
         missing.join("; "),
         count(End::Completed).to_string(),
         count(End::Unsupported).to_string(),
         count(End::Starved).to_string(),
-        judge(machine, folder)?.len().to_string(),
+        wrong.to_string(),
     ];
     Ok(format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | ")))
 }
@@ -107,5 +129,5 @@ fn reasons(folder: &Path) -> Result<String> {
         let experiments: Vec<&str> = experiments.iter().map(String::as_str).collect();
         let _ = writeln!(text, "* {reason} ({})", experiments.join(", "));
     }
-    Ok(if text.is_empty() { "Nothing.\n\n".into() } else { text + "\n" })
+    Ok(if text.is_empty() { "Nothing.\n".into() } else { text })
 }
