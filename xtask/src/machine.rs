@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 /// is one of the environment that may name it.
 const LIST: &str = include_str!("tools.txt");
 
-/// A block of the list: lines of a key and words.
+/// A block of a list: lines of a key and words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Entry<'a>(&'a str);
+pub(crate) struct Entry<'a>(&'a str);
 
 /// What scruple is calibrated against.
 pub(crate) const PEERS: [&str; 3] = ["perf", "stress-ng", "hyperfine"];
@@ -61,12 +61,17 @@ fn provide_entry(tool: Entry<'_>, install: bool) -> Result<PathBuf> {
 
 /// Returns the blocks of the list that are of a kind.
 fn entries(kind: &str) -> impl Iterator<Item = Entry<'static>> {
-    LIST.split("\n\n").map(Entry).filter(move |entry| !entry.get(kind).is_empty())
+    blocks(LIST, kind)
+}
+
+/// Returns the blocks of a list that have a key.
+pub(crate) fn blocks<'a>(list: &'a str, key: &str) -> impl Iterator<Item = Entry<'a>> {
+    list.split("\n\n").map(Entry).filter(move |entry| !entry.get(key).is_empty())
 }
 
 impl<'a> Entry<'a> {
     /// Returns the words of a key, empty where the key is missing.
-    fn get(self, key: &str) -> &'a str {
+    pub(crate) fn get(self, key: &str) -> &'a str {
         let mut lines = self.0.lines().filter_map(|line| line.split_once(": "));
         lines.find(|(name, _)| *name == key).map_or("", |(_, words)| words)
     }
@@ -161,7 +166,7 @@ mod tests {
 
     #[test]
     fn every_tool_of_the_list_has_names_and_packages() {
-        assert_eq!(entries("tool").count(), 11);
+        assert_eq!(entries("tool").count(), 13);
         for tool in entries("tool") {
             assert!(!tool.get("names").is_empty() && !tool.get("other").is_empty(), "{tool:?}");
         }

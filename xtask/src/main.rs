@@ -91,11 +91,7 @@ enum Chore {
     /// Run a session in a virtual machine that is stopped, suspended and loses a CPU
     ///
     /// Takes some minutes, more where QEMU emulates the CPU.
-    Vm {
-        /// Boot this image instead of this machine's newest or Debian's
-        #[arg(long, value_name = "FILE")]
-        kernel: Option<PathBuf>,
-    },
+    Vm(vm::Asked),
 }
 
 fn main() -> ExitCode {
@@ -124,7 +120,7 @@ fn perform(Asked { chore, no_install }: &Asked) -> Result<u8> {
         Chore::ReleaseCheck => release::check(root, install)?,
         Chore::Dist => dist::dist(root, install)?,
         Chore::Slurm(asked) => slurm::slurm(root, asked, install)?,
-        Chore::Vm { kernel } => return vm::vm(root, kernel.as_deref(), install),
+        Chore::Vm(asked) => return vm::vm(root, asked, install),
     }
     Ok(0)
 }
@@ -168,7 +164,9 @@ mod tests {
     fn the_words_are_understood() {
         assert_eq!(parse("test --no-install").unwrap(), Chore::Test);
         assert_eq!(parse("calibrate --rounds 40").unwrap(), Chore::Calibrate { rounds: Some(40) });
-        for wrong in ["", "tests", "tidy now", "calibrate --rounds 5", "slurm up d 17", "vm k"] {
+        for wrong in
+            ["", "tests", "tidy now", "calibrate --rounds 5", "slurm up d 17", "vm k", "vm --write"]
+        {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
     }

@@ -264,8 +264,9 @@ impl SleepReader {
         }
         Err(Error::unsupported(
             "read(/proc/PID/task/TID/wchan)",
-            "the kernel names no function for a task that sleeps; it does with CONFIG_KALLSYMS, \
-             for processes of one's own whose program file may be read (chmod +r)",
+            "the kernel names no function for a task that sleeps; it does with CONFIG_KALLSYMS (on \
+             x86-64 from Linux 5.16 on), for processes of one's own whose program file may be read \
+             (chmod +r)",
         ))
     }
 

@@ -143,6 +143,17 @@ impl Target {
     }
 }
 
+/// Builds the static binary for a kind of CPU, and returns where it is.
+///
+/// # Errors
+/// If it cannot be built for that here: names what is missing, with what to type.
+pub(crate) fn binary(root: &Path, cpu: &str, install: bool) -> Result<PathBuf> {
+    let known = CPUS.into_iter().find(|(name, _)| *name == cpu);
+    let target = target(root, known.with_context(|| format!("{cpu} is no known CPU"))?, install)?;
+    build(root, &target)?;
+    Ok(target.binary)
+}
+
 /// Builds the static binary.
 fn build(root: &Path, target: &Target) -> Result<()> {
     println!("-- {}: a static release build with {}", target.triple, target.library);
