@@ -21,6 +21,7 @@ mod hdr_log;
 mod killed;
 mod load;
 mod many_sessions;
+mod meanwhile;
 mod method;
 mod method_machine;
 mod precious;
