@@ -111,6 +111,11 @@ impl Trial {
         self
     }
 
+    pub(crate) fn joined(mut self) -> Self {
+        self.0.machine.other_sessions = 1;
+        self
+    }
+
     pub(crate) fn calibration(mut self, before_ns: u64, after_ns: u64) -> Self {
         self.0.measured.as_mut().unwrap().calibration = Some(Calibration { before_ns, after_ns });
         self

@@ -332,7 +332,7 @@ pub(crate) struct MeasureArgs {
     /// Measure exactly this number of blocks of each experiment instead of stopping on precision
     #[arg(short, long, value_name = "BLOCKS", value_parser = clap::value_parser!(u32).range(1..=i64::from(crate::schedule::BLOCKS_MAX)))]
     pub(crate) runs: Option<u32>,
-    /// Begin no block of trials after this time, such as 30s, 1.5m or 2m30s
+    /// Begin no block of trials after this time, such as 30s, 1.5m or 2m30s, and end a trial that goes on
     #[arg(long, value_name = "TIME", value_parser = quantity::duration_ms)]
     pub(crate) time_budget: Option<u64>,
     /// Seed the random order; the same seed repeats the same order

@@ -5,12 +5,13 @@ use crate::progress::Progress;
 use crate::schedule::{self, Course, Next};
 use crate::{catalog, environment, kept, kept::Kept, lookup, session, ui, values, why};
 use anyhow::{Context, bail, ensure};
-use model::{Design, Inquiry, Manifest, Record, SESSION_FORMAT, Summary};
-use runner::{Event, Halt, Runner, Settings, Work};
+use model::{Design, Inquiry, Manifest, Record, SESSION_FORMAT, Summary, Treatment, Unit};
+use runner::{End, Event, Halt, Other, Runner, Settings, Work};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-use store::Writer;
+use std::time::{Duration, Instant};
+use store::{Place, TRIALS_FILE, Writer};
+use wording::number;
 
 /// The part of the available memory that trials may use.
 const MEMORY_SHARE: f64 = 0.5;
@@ -32,6 +33,8 @@ pub(crate) struct Session {
     /// If true, the time budget applies only after the base: a resumed session is to be completed, and the
     /// duration of a user's program is unknown beforehand.
     base_first: bool,
+    /// Which trial ran when the time was up, in words.
+    cut: Option<String>,
 }
 
 /// Why measuring ended.
@@ -96,13 +99,15 @@ pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
     let dir = plan.output.unwrap_or_else(usual);
     // The folder first: it must be ours before anything is put into it or removed from it.
     let writer = Writer::create(&dir, kept.manifest()).map_err(elsewhere)?;
-    let runner = start(settings(&manifest, &writer)?, &writer)?;
+    let runner = start(&manifest, &writer, 0)?;
     manifest.shield = runner.shield().report().clone();
     kept.set_shield(&manifest.shield);
-    writer.write_manifest(kept.manifest())?;
+    let written = writer.write_manifest(kept.manifest());
+    written.map_err(|error| displaced(&writer, kept.manifest(), 0).unwrap_or(error.into()))?;
     ui::note(&format!("seed {}, session {}", manifest.seed, dir.display()));
     let courses = session::courses(&manifest, &[]);
-    Ok(Session { courses, manifest, writer, kept, runner, records: Vec::new(), base_first })
+    let records = Vec::new();
+    Ok(Session { courses, manifest, writer, kept, runner, records, base_first, cut: None })
 }
 
 /// Returns an error of the file system with a way around it.
@@ -127,7 +132,7 @@ pub(crate) fn resume(dir: &Path, purpose: Purpose) -> anyhow::Result<Session> {
     must_be_known(&manifest, dir)?;
     let mut kept = Kept::resume(manifest.clone(), dir)?;
     values::restore(&mut manifest, values::Wanted::TheSame)?;
-    let runner = start(settings(&manifest, &writer)?, &writer)?;
+    let runner = start(&manifest, &writer, stored.records.len())?;
     let shield = runner.shield().report();
     if manifest.shield == model::ShieldReport::default() {
         manifest.shield = shield.clone();
@@ -139,7 +144,7 @@ pub(crate) fn resume(dir: &Path, purpose: Purpose) -> anyhow::Result<Session> {
     let records = stored.records;
     let courses = session::courses(&manifest, &records);
     ui::note(&format!("{}: {} trials are there already", dir.display(), records.len()));
-    Ok(Session { courses, manifest, writer, kept, runner, records, base_first: true })
+    Ok(Session { courses, manifest, writer, kept, runner, records, base_first: true, cut: None })
 }
 
 /// Checks that a session is resumed by the command that began it: another command shows something else.
@@ -215,13 +220,17 @@ fn must_be_known(manifest: &Manifest, dir: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns a runner whose trials have their files in the session's scratch folder.
-fn start(settings: Settings, writer: &Writer) -> Result<Runner, runner::Error> {
-    Runner::start_with(settings, || match writer.scratch() {
+/// Returns a runner whose trials have their files in the scratch folder of a session with this number of
+/// trials.
+fn start(manifest: &Manifest, writer: &Writer, trials: usize) -> anyhow::Result<Runner> {
+    let make_scratch = || match writer.scratch() {
         Ok(_) => Ok(()),
         Err(store::Error::Io { source, .. }) => Err(source),
         Err(other) => Err(std::io::Error::other(other)),
-    })
+    };
+    let started = settings(manifest, writer)
+        .and_then(|settings| Ok(Runner::start_with(settings, make_scratch)?));
+    started.map_err(|error| displaced(writer, manifest, trials).unwrap_or(error))
 }
 
 fn settings(manifest: &Manifest, writer: &Writer) -> anyhow::Result<Settings> {
@@ -276,19 +285,27 @@ impl Session {
                     return Ok(Ending::NothingTaken);
                 }
             }
+            let is_free = of_base.is_some() && self.base_first;
+            let until = budget.filter(|_| !is_free).and_then(|budget| progress.end(budget));
             let Some(next) = of_base.or_else(|| self.by_width(left)) else {
-                let options = &self.manifest.options;
-                let incomplete = schedule::incomplete(&self.courses, options).next().is_some();
-                return Ok(if incomplete { Ending::OutOfTime } else { Ending::Complete });
+                return Ok(self.how_far());
             };
             let base = self.courses[next.course].base_blocks(&self.manifest.options);
             let of = (next.block < base).then_some(base);
             let id = &self.courses[next.course].design.id;
             progress.block(id, next.block, of, self.left(left));
-            if !self.block(&next, &mut progress)? {
-                return Ok(Ending::Interrupted);
+            match self.block(&next, until, &mut progress)? {
+                End::Complete => {}
+                End::Interrupted => return Ok(Ending::Interrupted),
+                End::OutOfTime => return Ok(self.how_far()),
             }
         }
+    }
+
+    /// Returns how a session ends in which nothing more is measured.
+    fn how_far(&self) -> Ending {
+        let mut incomplete = schedule::incomplete(&self.courses, &self.manifest.options);
+        if incomplete.next().is_some() { Ending::OutOfTime } else { Ending::Complete }
     }
 
     /// Analyses what there is, and stores the analysis and the report. From then on the session is what is
@@ -302,6 +319,9 @@ impl Session {
         });
         self.manifest = self.kept.manifest().clone();
         let summary = session::summarise(&self.manifest, &self.records, &self.manifest.designs);
+        if let Some(error) = displaced(&self.writer, &self.manifest, self.records.len()) {
+            return Err(error);
+        }
         let whole = self.stored(&summary);
         session::write(self.writer.pages(), &whole).with_context(|| {
             let (trials, dir) = (self.records.len(), self.dir().display());
@@ -317,9 +337,19 @@ impl Session {
         report::Session { manifest: &self.manifest, records: &self.records, summary }
     }
 
+    /// Checks that a trial ended, whichever way, before the time was up.
+    pub(crate) fn must_have_trials(&self) -> anyhow::Result<()> {
+        let Some(cut) = self.cut.as_ref().filter(|_| self.records.is_empty()) else {
+            return Ok(());
+        };
+        let resume = how_to_resume(self.kept.manifest(), self.dir());
+        bail!("nothing was measured: {cut}; give it more time (--time-budget), or none: {resume}")
+    }
+
     /// Warns if it ended early, and says how to resume it.
     pub(crate) fn say_how_it_ended(&self, ending: Ending) {
-        let resume = self.how_to_resume();
+        self.cut.iter().for_each(|cut| ui::note(cut));
+        let resume = how_to_resume(self.kept.manifest(), self.dir());
         match ending {
             Ending::Complete => {}
             Ending::NothingTaken => ui::warn(&why::how_to_squeeze(&self.courses[0], &self.records)),
@@ -342,14 +372,6 @@ impl Session {
         let each =
             incomplete.map(|(course, has, of)| format!("{} {has} of {of}", course.design.id));
         each.collect::<Vec<_>>().join(", ")
-    }
-
-    fn how_to_resume(&self) -> String {
-        if !kept::can_be_resumed(self.kept.manifest()) {
-            return "begin a new session, since a redacted one holds no commands".into();
-        }
-        let command = Purpose::of(&self.manifest.options).command();
-        format!("scruple {command} --resume {}", self.dir().display())
     }
 
     /// Returns the time that is left to measure in; none without a limit.
@@ -383,8 +405,13 @@ impl Session {
         schedule::next_by_width(courses, &needs, options, *seed, left_ns)
     }
 
-    /// Conducts a block. False if it was interrupted.
-    fn block(&mut self, next: &Next, progress: &mut Progress) -> anyhow::Result<bool> {
+    /// Conducts a block, whose trials end when the time is up.
+    fn block(
+        &mut self,
+        next: &Next,
+        until: Option<Instant>,
+        progress: &mut Progress,
+    ) -> anyhow::Result<End> {
         let Session { writer, kept, runner, records, courses, manifest, .. } = self;
         let inquiry = manifest.options.inquiry;
         let verdicts = verdicts(courses);
@@ -394,12 +421,23 @@ impl Session {
             block: next.block,
             treatments: &next.treatments,
             first_trial: records.last().map_or(0, |record| record.trial.saturating_add(1)),
+            until,
+            patience: courses[next.course].patience(),
         };
         let course = &mut courses[next.course];
+        let mut running = None;
         let mut listener = |event: Event<'_>| -> Result<(), store::Error> {
             match event {
-                Event::Begins(treatment) => progress.trial(&design, treatment),
+                Event::GuardReplaced => progress.note(GUARD_REPLACED),
+                Event::Joined(other) => progress.warn(&joined(&other)),
+                Event::Begins(treatment) => {
+                    // What is measured now is to find its place.
+                    writer.must_be_in_place()?;
+                    progress.trial(&design, treatment);
+                    running = Some((treatment.clone(), Instant::now()));
+                }
                 Event::Ended(record) => {
+                    running = None;
                     writer.append(&kept.record(&record))?;
                     course.note(&record);
                     records.push(*record);
@@ -408,14 +446,16 @@ impl Session {
             Ok(())
         };
         match runner.conduct_block(&work, &mut listener) {
-            Ok(complete) => {
+            Ok(end) => {
+                let running = running.filter(|_| end == End::OutOfTime);
+                self.cut = running.map(|(treatment, begun)| cut(&design, &treatment, begun));
                 // Each block changes the answer so far.
                 let need = need(course, records, inquiry, verdicts);
                 if let Some(finding) = &need.headline {
                     progress.answer(&course.design.id, finding);
                 }
                 course.need = Some(need);
-                Ok(complete)
+                Ok(end)
             }
             Err(Halt::Runner(error)) => Err(self.with_what_is_kept(&error)),
             Err(Halt::Listener(error)) => Err(self.with_what_is_kept(&error)),
@@ -423,9 +463,73 @@ impl Session {
     }
 
     fn with_what_is_kept(&self, error: &dyn std::error::Error) -> anyhow::Error {
-        let (trials, resume) = (self.records.len(), self.how_to_resume());
-        anyhow::anyhow!("{error}; {trials} trials are kept, to finish: {resume}")
+        let (trials, dir) = (self.records.len(), self.dir());
+        displaced(&self.writer, &self.manifest, trials)
+            .unwrap_or_else(|| anyhow::anyhow!("{error}; {}", kept(&self.manifest, dir, trials)))
     }
+}
+
+/// Returns an error that says what is left of a session, and where, if its folder or its file of trials is no
+/// longer at its place: whatever else went wrong, went wrong for that.
+fn displaced(writer: &Writer, manifest: &Manifest, trials: usize) -> Option<anyhow::Error> {
+    let error = writer.must_be_in_place().err()?;
+    let kept = match writer.place() {
+        Place::Here => return None,
+        Place::Moved(now) => match session_around(&now) {
+            Some(dir) => what_is_kept(manifest, dir, trials),
+            None => {
+                let resume = how_to_resume(manifest, writer.dir());
+                format!("{trials} trials are kept in it; move it back, then: {resume}")
+            }
+        },
+        Place::Replaced | Place::Removed => {
+            format!("the {trials} trials stored in it are lost unless there is a copy")
+        }
+    };
+    Some(anyhow::anyhow!("{error}; {kept}"))
+}
+
+/// Says what is kept in a session's folder, and how to finish it.
+fn what_is_kept(manifest: &Manifest, dir: &Path, trials: usize) -> String {
+    format!("{trials} trials are kept, to finish: {}", how_to_resume(manifest, dir))
+}
+
+/// Returns the folder of a session whose file of trials this is; `None` if it stands alone.
+fn session_around(trials: &Path) -> Option<&Path> {
+    let dir = trials.parent().filter(|_| trials.ends_with(TRIALS_FILE))?;
+    store::read_manifest(dir).is_ok().then_some(dir)
+}
+
+fn how_to_resume(manifest: &Manifest, dir: &Path) -> String {
+    if !kept::can_be_resumed(manifest) {
+        return "begin a new session, since a redacted one holds no commands".into();
+    }
+    let command = Purpose::of(&manifest.options).command();
+    format!("scruple {command} --resume {}", dir.display())
+}
+
+const GUARD_REPLACED: &str = "the process that cleans up after this session was killed; another one \
+                              has taken its place";
+
+fn joined(Other { pid, cpus }: &Other) -> String {
+    format!(
+        "another scruple (process {pid}) measures on CPU {}: each disturbs the times of the other. \
+         Wait until it has ended, or give each its own CPUs (--affinity)",
+        sys::affinity::format_list(cpus)
+    )
+}
+
+/// Says that a trial ran when the time was up. That is no failure of its program, and no number.
+fn cut(design: &Design, treatment: &Treatment, begun: Instant) -> String {
+    let took = number::value(begun.elapsed().as_nanos() as f64, &Unit::Ns);
+    let of = match report::briefly(design, treatment) {
+        nothing if nothing.is_empty() => String::new(),
+        name => format!(" ({name})"),
+    };
+    let id = &design.id;
+    format!(
+        "a trial of {id}{of} ran when the time was up; it was ended after {took} and does not count"
+    )
 }
 
 /// Returns the verdicts that share their error in this session: those on claims and planted answers.

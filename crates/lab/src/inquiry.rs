@@ -69,6 +69,7 @@ pub(crate) fn conclude(
 ) -> anyhow::Result<Exit> {
     let ending = session.measure()?;
     let summary = session.conclude()?;
+    session.must_have_trials()?;
     let stored = session.stored(&summary);
     let answer = answer(&stored, session.dir(), verdicts)?;
     if let Some(path) = verdicts.and_then(|verdicts| verdicts.export_json.as_deref()) {

@@ -140,10 +140,24 @@ impl Progress {
 
     /// Says something on a line of its own.
     pub(crate) fn note(&self, text: &str) {
+        self.apart(|| ui::note(text));
+    }
+
+    /// Warns on a line of its own.
+    pub(crate) fn warn(&self, text: &str) {
+        self.apart(|| ui::warn(text));
+    }
+
+    fn apart(&self, say: impl FnOnce()) {
         match &self.line.bar {
-            Some(bar) => bar.suspend(|| ui::note(text)),
-            None => ui::note(text),
+            Some(bar) => bar.suspend(say),
+            None => say(),
         }
+    }
+
+    /// Returns when this time has passed; none if that is never.
+    pub(crate) fn end(&self, budget: Duration) -> Option<Instant> {
+        self.line.begun.checked_add(budget)
     }
 
     pub(crate) fn elapsed(&self) -> Duration {

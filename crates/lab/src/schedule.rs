@@ -5,6 +5,7 @@ use analysis::Need;
 use analysis::scaling::{WORKERS, coarse, is_on_one_cpu};
 use model::{Design, Inquiry, Options, Record, Treatment};
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// The state of one experiment in this session.
 #[derive(Debug)]
@@ -18,6 +19,8 @@ pub(crate) struct Course {
     compared: Vec<Vec<Treatment>>,
     done: BTreeMap<u32, BTreeSet<Treatment>>,
     total_ns: u64,
+    /// The longest of its trials that completed.
+    longest_ns: u64,
     trials: u64,
     completed: BTreeSet<Treatment>,
     refused: BTreeSet<Treatment>,
@@ -36,6 +39,7 @@ impl Course {
             compared,
             done: BTreeMap::new(),
             total_ns: 0,
+            longest_ns: 0,
             trials: 0,
             completed: BTreeSet::new(),
             refused: BTreeSet::new(),
@@ -50,6 +54,7 @@ impl Course {
         match record.outcome {
             model::Outcome::Completed { .. } => {
                 self.completed.insert(record.treatment.clone());
+                self.longest_ns = self.longest_ns.max(record.total_ns);
             }
             model::Outcome::Unsupported { .. } => {
                 self.refused.insert(record.treatment.clone());
@@ -115,6 +120,12 @@ impl Course {
                 self.completed.contains(treatment) || !self.refused.contains(treatment);
             is_possible && !done.is_some_and(|done| done.contains(treatment))
         })
+    }
+
+    /// Returns how long a trial of a block that was begun in time may take when the time is up: twice as
+    /// long as one took before. To end those that are a little late would leave out the slow ones.
+    pub(crate) fn patience(&self) -> Duration {
+        Duration::from_nanos(self.longest_ns.saturating_mul(2))
     }
 
     /// Returns what this number of trials is likely to take, from those that are over.

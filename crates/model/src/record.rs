@@ -269,6 +269,10 @@ pub struct Surroundings {
     /// with the runner (a container that was paused). Pauses of less than 0.1 s may be missed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub trial_pauses: u32,
+    /// Sessions of other scruples that were seen to measure on CPUs of this one: at most this number at
+    /// once.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub other_sessions: u32,
 }
 
 fn is_zero(count: &u32) -> bool {

@@ -1,5 +1,6 @@
-use crate::{Error, Order, Runner};
+use crate::{Error, Order, Other, Runner};
 use model::{Design, Record, Treatment};
+use std::time::{Duration, Instant};
 
 /// Trials of one block, in the order in which they are to be conducted.
 #[derive(Clone, Copy, Debug)]
@@ -12,18 +13,38 @@ pub struct Work<'a> {
     pub treatments: &'a [(u32, Treatment)],
     /// The number of the first trial.
     pub first_trial: u64,
+    /// When the time is up: no trial begins then, and one that runs is ended. None without a limit.
+    pub until: Option<Instant>,
+    /// How long a trial may take all the same: one whose like fitted into the time is not ended for a
+    /// moment.
+    pub patience: Duration,
 }
 
 /// What happens while a block is conducted.
 #[derive(Debug)]
 pub enum Event<'a> {
+    /// The guard had been killed, and another one has taken its place.
+    GuardReplaced,
+    /// Another session measures on CPUs of this one.
+    Joined(Other),
     /// A trial of this treatment is about to start.
     Begins(&'a Treatment),
     /// A trial has ended, one way or another.
     Ended(Box<Record>),
 }
 
-/// Why a block ended early.
+/// How a block ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// All its trials were conducted.
+    Complete,
+    /// This process was asked to end.
+    Interrupted,
+    /// The time was up.
+    OutOfTime,
+}
+
+/// Why a block could not go on.
 #[derive(Debug)]
 pub enum Halt<E> {
     /// The runner cannot go on.
@@ -33,25 +54,42 @@ pub enum Halt<E> {
 }
 
 impl Runner {
-    /// Conducts a block's trials in order and reports each to `listener`. Returns whether all were
-    /// conducted, or this process was asked to end.
+    /// Conducts a block's trials in order and reports each to `listener`.
+    ///
+    /// # Errors
+    /// If this runner can conduct no trial, or the listener cannot go on.
     pub fn conduct_block<E>(
         &mut self,
         work: &Work<'_>,
         listener: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
-    ) -> Result<bool, Halt<E>> {
+    ) -> Result<End, Halt<E>> {
         let Work { design, block, .. } = *work;
         for (trial, (position, treatment)) in (work.first_trial..).zip(work.treatments) {
-            if sys::interrupt::requested().is_some() {
-                return Ok(false);
+            let until = work.until.map(|until| until.max(Instant::now() + work.patience));
+            if let Some(end) = stopped(until) {
+                return Ok(end);
+            }
+            if self.renew_guard().map_err(Halt::Runner)? {
+                listener(Event::GuardReplaced).map_err(Halt::Listener)?;
+            }
+            for other in self.new_others() {
+                listener(Event::Joined(other)).map_err(Halt::Listener)?;
             }
             listener(Event::Begins(treatment)).map_err(Halt::Listener)?;
-            let order = Order { design, treatment, trial, block, position: *position };
+            let order = Order { design, treatment, trial, block, position: *position, until };
             let Some(record) = self.conduct(&order).map_err(Halt::Runner)? else {
-                return Ok(false);
+                return Ok(stopped(None).unwrap_or(End::OutOfTime));
             };
             listener(Event::Ended(Box::new(record))).map_err(Halt::Listener)?;
         }
-        Ok(true)
+        Ok(End::Complete)
     }
+}
+
+/// Returns why no trial is to begin.
+fn stopped(until: Option<Instant>) -> Option<End> {
+    if sys::interrupt::requested().is_some() {
+        return Some(End::Interrupted);
+    }
+    until.filter(|until| *until <= Instant::now()).map(|_| End::OutOfTime)
 }

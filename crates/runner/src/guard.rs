@@ -5,18 +5,26 @@
 use crate::Error;
 use crate::launch::UNWINDING;
 use crate::rival::RIVAL;
+use crate::scratch::Scratch;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, PipeWriter, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use sys::cgroup::{Cgroup, Plan};
 use sys::task::Pid;
 
 /// The first argument that makes the binary a guard.
 pub const GUARD: &str = "__guard";
+
+/// What a guard calls itself as long as its runner lives. By this name other sessions see that one
+/// measures.
+pub(crate) const NAME: &str = "scruple-guard";
+
+/// What it calls itself when it cleans up.
+const CLEANING: &str = "scruple-cleanup";
 
 /// Turns this process into a guard or a rival if its first argument says so, and never returns
 /// then. Call it right after the trial's own test, before anything else.
@@ -57,10 +65,11 @@ struct Charge {
     cgroups: Vec<PathBuf>,
     /// Where runner and guard live, if they had to make room.
     nest: Option<Plan>,
-    scratch: Option<PathBuf>,
+    scratch: Option<Scratch>,
 }
 
 fn serve() {
+    call_itself(NAME);
     // A signal to all processes of the session must not end the one that cleans up after them; the
     // end of the runner ends it.
     let _ = sys::signal::ignore_requests_to_end();
@@ -72,7 +81,7 @@ fn serve() {
             Ok(Message::Nest { base, home, controllers }) => {
                 charge.nest = Some(Plan { base: base.into(), home: home.into(), controllers });
             }
-            Ok(Message::Scratch(path)) => charge.scratch = Some(path.into()),
+            Ok(Message::Scratch(path)) => charge.scratch = Scratch::at(path.into()).ok(),
             Ok(Message::Done) => {
                 // A group that the runner could not remove is tried again.
                 charge.remove_cgroups();
@@ -83,7 +92,13 @@ fn serve() {
         }
     }
     // End of file without a farewell: the runner is dead.
+    call_itself(CLEANING);
     charge.remove();
+}
+
+/// Sets the name that the kernel lists. A guard of another name guards as well.
+fn call_itself(name: &str) {
+    let _ = std::fs::write("/proc/self/comm", name);
 }
 
 /// Ends what a trial has started, whichever group it is in, before the trial. One that started a
@@ -93,15 +108,6 @@ fn end_trial(pid: Pid) {
     // As long as it lives its number is its own.
     if let Ok(false) = sys::poll::readable(trial.as_fd(), UNWINDING) {
         let _ = sys::process::kill_descendants(pid, &[], UNWINDING);
-    }
-}
-
-/// Removes a runner's own scratch folder, and the one that it shares unless another runner's is in it. What
-/// cannot be removed stays for people to see.
-pub(crate) fn remove_scratch(own: &Path) {
-    let _ = std::fs::remove_dir_all(own);
-    if let Some(shared) = own.parent() {
-        let _ = std::fs::remove_dir(shared);
     }
 }
 
@@ -118,7 +124,7 @@ impl Charge {
         self.remove_cgroups();
         self.leave_nest();
         if let Some(scratch) = &self.scratch {
-            remove_scratch(scratch);
+            scratch.remove();
         }
     }
 
@@ -140,12 +146,18 @@ impl Charge {
 pub(crate) struct Guard {
     child: Child,
     pipe: Option<PipeWriter>,
+    /// What it was told that holds until the end.
+    told: Vec<Message>,
 }
 
 impl Guard {
-    pub(crate) fn start() -> Result<Self, Error> {
+    /// Starts a guard that is told something before it lives: it knows all of it or is not there.
+    pub(crate) fn start(told: Vec<Message>) -> Result<Self, Error> {
         let start = |cause| Error::Start { what: "guard", cause };
-        let (reader, writer) = std::io::pipe().map_err(start)?;
+        let (reader, mut writer) = std::io::pipe().map_err(start)?;
+        for message in &told {
+            say(&mut writer, message).map_err(start)?;
+        }
         let child = Command::new("/proc/self/exe")
             .arg(GUARD)
             .env_clear()
@@ -156,24 +168,41 @@ impl Guard {
             .process_group(0)
             .spawn()
             .map_err(start)?;
-        Ok(Guard { child, pipe: Some(writer) })
+        Ok(Guard { child, pipe: Some(writer), told })
     }
 
     pub(crate) fn pid(&self) -> Pid {
         self.child.id() as Pid
     }
 
-    pub(crate) fn tell(&mut self, message: &Message) {
-        if let (Some(pipe), Ok(line)) = (&mut self.pipe, serde_json::to_string(message)) {
-            // The guard may be gone; the session is still worth finishing.
-            let _ = pipe.write_all(format!("{line}\n").as_bytes());
+    /// Starts another guard where this one has ended, and tells it the same. Returns whether it did.
+    pub(crate) fn renew(&mut self) -> Result<bool, Error> {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            return Ok(false);
+        }
+        *self = Guard::start(std::mem::take(&mut self.told))?;
+        Ok(true)
+    }
+
+    pub(crate) fn tell(&mut self, message: Message) {
+        if let Some(pipe) = &mut self.pipe {
+            // It may be gone: another one is told before the next trial.
+            let _ = say(pipe, &message);
+        }
+        if !matches!(message, Message::Group(_) | Message::Done) {
+            self.told.push(message);
         }
     }
 }
 
+fn say(pipe: &mut PipeWriter, message: &Message) -> std::io::Result<()> {
+    let line = serde_json::to_string(message)?;
+    pipe.write_all(format!("{line}\n").as_bytes())
+}
+
 impl Drop for Guard {
     fn drop(&mut self) {
-        self.tell(&Message::Done);
+        self.tell(Message::Done);
         self.pipe = None;
         let _ = self.child.wait();
     }

@@ -1,7 +1,9 @@
 use crate::conversation::{Conversation, Cut, Instants, violation};
-use crate::guard::{Guard, Message, remove_scratch};
+use crate::guard::{Guard, Message};
+use crate::others::{Other, Others};
 use crate::pauses::Pauses;
 use crate::plan::{padding_bytes, trial_seed};
+use crate::scratch::Scratch;
 use crate::settings::Settings;
 use crate::surroundings::Before;
 use crate::{Error, Shield};
@@ -42,6 +44,8 @@ pub struct Order<'a> {
     pub block: u32,
     /// The place in the block.
     pub position: u32,
+    /// When a trial that still runs is ended; none for its design's limit alone.
+    pub until: Option<Instant>,
 }
 
 /// Conducts trials, one at a time, and leaves nothing of them behind.
@@ -51,6 +55,8 @@ pub struct Runner {
     // Fields are dropped in this order: the shield is lowered while the guard still watches.
     shield: Shield,
     guard: Guard,
+    scratch: Scratch,
+    others: Others,
     /// The quotas of CPU time that hold the trials, which inherit this process's cgroup.
     quotas: Quotas,
     /// The hierarchies in which somebody may freeze a trial.
@@ -91,19 +97,23 @@ impl Runner {
     ) -> Result<Self, Error> {
         let foreign = sys::process::adopted_children(&[]);
         sys::process::become_subreaper()?;
-        let mut guard = Guard::start()?;
+        let mut guard = Guard::start(Vec::new())?;
         // One folder per runner: the guard of a killed one must not clear away the next one's.
         let mut settings = settings;
         let own = format!("{}-{}", sys::process::pid(), sys::clock::now_ns());
         let shared = std::mem::take(&mut settings.scratch);
         settings.scratch = shared.join(own);
-        guard.tell(&Message::Scratch(settings.scratch.clone().into()));
-        make_scratch().map_err(|cause| Error::Scratch { path: shared, cause })?;
+        let refused = |cause| Error::Scratch { path: shared.clone(), cause };
+        let scratch = Scratch::at(settings.scratch.clone()).map_err(refused)?;
+        guard.tell(Message::Scratch(settings.scratch.clone().into()));
+        make_scratch().map_err(refused)?;
         let shield = Shield::raise(&settings, &mut guard)?;
         // In the shield by now: its cgroup is the one the trials are born in.
         let quotas = Quotas::of_own();
         let freezers = Freezers::here();
-        Ok(Runner { settings, shield, guard, quotas, freezers, foreign, unclear: None })
+        let others = Others::on(&settings.cpus);
+        let unclear = None;
+        Ok(Runner { settings, shield, guard, scratch, others, quotas, freezers, foreign, unclear })
     }
 
     /// How trials are shielded.
@@ -116,35 +126,51 @@ impl Runner {
         &self.settings
     }
 
+    /// Starts another guard if somebody killed it, since nobody would clean up after a runner that is
+    /// killed. Returns whether it did.
+    ///
+    /// # Errors
+    /// If none can be started: no trial is conducted without a guard.
+    pub(crate) fn renew_guard(&mut self) -> Result<bool, Error> {
+        let is_new = self.guard.renew()?;
+        if is_new {
+            self.shield.leads_out(self.guard.pid())?;
+        }
+        Ok(is_new)
+    }
+
+    /// Returns the sessions on the same CPUs that were not returned before.
+    pub(crate) fn new_others(&mut self) -> Vec<Other> {
+        self.others.look();
+        self.others.news()
+    }
+
     /// Conducts one trial. Whatever happens to it is in the record; an error means that no trial
-    /// can be conducted any more. If somebody asks this process to stop meanwhile, the trial is
-    /// ended and has no record: what was cut short from outside says nothing about it.
+    /// can be conducted any more. If somebody asks this process to stop meanwhile, or [`Order::until`]
+    /// comes, the trial is ended and has no record: what was cut short from outside says nothing about it.
     pub fn conduct(&mut self, order: &Order<'_>) -> Result<Option<Record>, Error> {
         if let Some(error) = self.unclear.take() {
             return Err(error);
         }
         self.cpus_are_there()?;
         let seed = trial_seed(self.settings.seed, &order.design.id, order.block, order.treatment);
-        let folder = self.settings.scratch.join(format!("trial-{}", order.trial));
-        std::fs::create_dir_all(&folder)
-            .map_err(|cause| Error::Scratch { path: folder.clone(), cause })?;
+        let folder = self.scratch.folder_of(order.trial)?;
+        let others = self.others.look();
         let started_unix_ms = sys::clock::unix_ms();
         let oom_kills = sys::proc::oom_kills();
         let before = Before::now(&self.quotas);
         let begun_ns = sys::clock::now_ns();
-        let limit = Duration::from_millis(order.design.time_limit_ms);
-        let deadline = Instant::now() + limit;
 
         let (pid, mut talk) = self.spawn(padding_bytes(seed), &folder, order.design)?;
-        self.guard.tell(&Message::Group(Some(pid)));
+        self.guard.tell(Message::Group(Some(pid)));
         let mut known = Known::default();
-        let talked = self.talk(order, seed, &mut talk, &mut known, begun_ns, deadline);
+        let talked = self.talk(order, seed, &mut talk, &mut known, begun_ns);
         let (ended, leaked) = self.bury(pid, &mut talk, &talked, order.design)?;
         let total_ns = sys::clock::now_ns() - begun_ns;
-        self.guard.tell(&Message::Group(None));
+        self.guard.tell(Message::Group(None));
 
-        if matches!(talked, Err(Cut::Interrupted)) {
-            self.clear(&folder);
+        if matches!(talked, Err(Cut::Interrupted | Cut::OutOfTime)) {
+            self.clear(order.trial);
             return Ok(None);
         }
         let killed_for_memory = sys::proc::oom_kills() > oom_kills;
@@ -153,11 +179,11 @@ impl Runner {
             known.measured = None;
             if sys::interrupt::requested().is_some() {
                 // Who asks all processes to stop asks the trial, too: that is no outcome of it.
-                self.clear(&folder);
+                self.clear(order.trial);
                 return Ok(None);
             }
             if let Err(gone) = self.cpus_are_there() {
-                self.clear(&folder);
+                self.clear(order.trial);
                 return Err(gone);
             }
         }
@@ -182,10 +208,14 @@ impl Runner {
             measuring_ns: known.measuring_ns,
             total_ns,
             runner_cpu_ns: known.runner_cpu_ns,
-            machine: Surroundings { trial_pauses: talk.pauses(), ..machine },
+            machine: Surroundings {
+                trial_pauses: talk.pauses(),
+                other_sessions: others.max(self.others.look()),
+                ..machine
+            },
             log: talk.log_text(),
         };
-        self.clear(&folder);
+        self.clear(order.trial);
         Ok(Some(record))
     }
 
@@ -203,14 +233,9 @@ impl Runner {
 
     /// Removes the files and cgroups of a trial that is over. What cannot be removed is no fault
     /// of the trial, whose record stands; it keeps the next one from starting.
-    fn clear(&mut self, folder: &Path) {
+    fn clear(&mut self, trial: u64) {
         self.shield.tidy();
-        match std::fs::remove_dir_all(folder) {
-            Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
-                self.unclear = Some(Error::Scratch { path: folder.to_path_buf(), cause });
-            }
-            _ => {}
-        }
+        self.unclear = self.scratch.clear(trial).err();
     }
 
     fn talk(
@@ -220,7 +245,6 @@ impl Runner {
         talk: &mut Conversation,
         known: &mut Known,
         begun_ns: u64,
-        deadline: Instant,
     ) -> Talk {
         let [memory_cgroup, cpu_cgroup] = self.shield.trials_cgroups();
         let spec = Spec {
@@ -240,7 +264,7 @@ impl Runner {
         };
         // The trial may be gone already; what became of it is seen below.
         let _ = talk.say(&ToTrial::Run { version: PROTOCOL_VERSION, spec: Box::new(spec) });
-        match talk.hear(deadline, Phase::SettingUp)? {
+        match hear(talk, order, Phase::SettingUp)? {
             FromTrial::Ready { observed, set_up_ns } => {
                 let ready_ns = talk.woken().wall_ns - begun_ns;
                 known.observed = observed;
@@ -252,8 +276,7 @@ impl Runner {
         let go = Instants::now();
         let _ = talk.say(&ToTrial::Go);
         // Its own time: what the set-up took is not taken from the measurement.
-        let deadline = Instant::now() + Duration::from_millis(order.design.time_limit_ms);
-        let heard = talk.hear(deadline, Phase::Measuring);
+        let heard = hear(talk, order, Phase::Measuring);
         let answer = talk.woken();
         known.measuring_ns = Some(answer.wall_ns - go.wall_ns);
         known.runner_cpu_ns = Some(answer.cpu_ns - go.cpu_ns);
@@ -303,7 +326,7 @@ impl Runner {
         design: &Design,
     ) -> Result<(Buried, u32), Error> {
         let in_time = match talked {
-            Err(Cut::Kill(_) | Cut::Interrupted) => false,
+            Err(Cut::Kill(_) | Cut::Interrupted | Cut::OutOfTime) => false,
             _ => talk.process_ends(Instant::now() + ENDING),
         };
         if !in_time && design.subject.is_some() {
@@ -327,7 +350,7 @@ impl Runner {
 impl Drop for Runner {
     fn drop(&mut self) {
         // The guard hears that it is done after this.
-        remove_scratch(&self.settings.scratch);
+        self.scratch.remove();
     }
 }
 
@@ -347,6 +370,19 @@ fn unwind(pid: Pid, talk: &mut Conversation) {
     if !talk.process_ends(Instant::now() + UNWINDING) {
         // Who cannot be killed is found again below, as an orphan of ours, and then named.
         let _ = sys::process::kill_descendants(pid, &[], DYING);
+    }
+}
+
+/// Waits for the trial's next message, for as long as its design and the order allow from now.
+fn hear(talk: &mut Conversation, order: &Order<'_>, phase: Phase) -> Result<FromTrial, Cut> {
+    let own = Instant::now() + Duration::from_millis(order.design.time_limit_ms);
+    match talk.hear(order.until.map_or(own, |until| until.min(own)), phase) {
+        Err(Cut::Kill(Outcome::TimedOut { .. }))
+            if order.until.is_some_and(|until| until < own) =>
+        {
+            Err(Cut::OutOfTime)
+        }
+        heard => heard,
     }
 }
 
@@ -377,7 +413,7 @@ fn judge(
     let phase = match &talked {
         Err(Cut::Kill(outcome)) => return outcome.clone(),
         Err(Cut::Ended(phase)) => *phase,
-        Ok(_) | Err(Cut::Interrupted) => Phase::Ending,
+        Ok(_) | Err(Cut::Interrupted | Cut::OutOfTime) => Phase::Ending,
     };
     if !buried.in_time {
         return Outcome::TimedOut { phase };

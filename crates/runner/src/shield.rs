@@ -6,6 +6,7 @@ use crate::settings::Settings;
 use model::ShieldReport;
 use std::hint::black_box;
 use sys::cgroup::{Cgroup, Nest, Plan};
+use sys::task::Pid;
 
 /// The niceness asked for: the most that the kernel gives.
 const NICE: i32 = -20;
@@ -129,8 +130,16 @@ impl Shield {
         let own = self.nest.as_ref().map_or(own, Nest::base);
         // Reported before it is made: a process killed in between leaves nothing unknown behind. The
         // name is of this process alone.
-        guard.tell(&Message::Cgroup(own.path().join(&name).into()));
+        guard.tell(Message::Cgroup(own.path().join(&name).into()));
         own.child_for(controller, &name)
+    }
+
+    /// Leads a guard that was born in the shield out of it: it is to outlive the shield.
+    pub(crate) fn leads_out(&mut self, guard: Pid) -> sys::Result<()> {
+        if let Some(nest) = &mut self.nest {
+            nest.set_family(&[guard]);
+        }
+        self.cpu.as_ref().map_or(Ok(()), |moved| moved.from.add(guard))
     }
 
     /// Removes the cgroups that a trial made, if it died before it could.
@@ -162,7 +171,7 @@ impl Drop for Shield {
 fn nest(guard: &mut Guard) -> Option<Nest> {
     let plan = Plan::below_own(&["memory", "cpu"], &group_name("home"))?;
     let (base, home) = (plan.base.clone().into(), plan.home.clone().into());
-    guard.tell(&Message::Nest { base, home, controllers: plan.controllers.clone() });
+    guard.tell(Message::Nest { base, home, controllers: plan.controllers.clone() });
     plan.settle(&[guard.pid()]).ok()
 }
 

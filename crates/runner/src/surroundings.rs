@@ -45,6 +45,8 @@ impl Before {
             runner_pauses: now.continued.wrapping_sub(self.continued),
             // The one who waits for the trial knows.
             trial_pauses: 0,
+            // The one who looks for them knows.
+            other_sessions: 0,
         }
     }
 }

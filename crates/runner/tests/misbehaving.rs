@@ -16,7 +16,7 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const EXPERIMENT: Experiment = Experiment { id: "misbehaving", design, trial };
 
@@ -276,6 +276,7 @@ impl Bench {
             trial: self.trial,
             block: 0,
             position: 0,
+            until: None,
         };
         self.trial += 1;
         let record =
@@ -384,7 +385,14 @@ fn a_cpu_is_taken_away() -> Result<(), Failed> {
     let mut bench = Bench { scratch: runner.settings().scratch.clone(), runner, trial: 0 };
     let design = design();
     let treatment = design.complete(&Cell::new([("how", "nothing")]));
-    let order = Order { design: &design, treatment: &treatment, trial: 0, block: 0, position: 0 };
+    let order = Order {
+        design: &design,
+        treatment: &treatment,
+        trial: 0,
+        block: 0,
+        position: 0,
+        until: None,
+    };
     let told = match bench.runner.conduct(&order) {
         Err(error) => error.to_string(),
         Ok(record) => return Err(Failed::from(format!("a trial was conducted: {record:?}"))),
@@ -394,6 +402,23 @@ fn a_cpu_is_taken_away() -> Result<(), Failed> {
         true => Ok(()),
         false => Err(Failed::from(told)),
     }
+}
+
+/// A trial that runs when the time is up is ended, and has no record; the next one has its own time.
+fn the_time_is_up() -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let mut bench = Bench::new(folder.path());
+    let design = design();
+    let treatment = design.complete(&Cell::new([("how", "hang_before_ready")]));
+    let until = Some(Instant::now() + Duration::from_millis(50));
+    let order =
+        Order { design: &design, treatment: &treatment, trial: 7, block: 0, position: 0, until };
+    if let Some(record) = bench.runner.conduct(&order)? {
+        return Err(Failed::from(format!("it has a record: {record:?}")));
+    }
+    assert_nothing_is_left(&bench.scratch);
+    assert_eq!(bench.conduct("nothing").outcome, Outcome::Completed { leaked: 0 });
+    Ok(())
 }
 
 /// A quota of a tenth of a CPU, planted around runner and trial, is seen to hold the trial back.
@@ -514,6 +539,7 @@ fn tests() -> Vec<Test> {
         paused("be_frozen"),
         Test::test("killed_early", killed_early),
         Test::test("a_cpu_is_taken_away", a_cpu_is_taken_away),
+        Test::test("the_time_is_up", the_time_is_up),
         Test::test("every_manner_has_its_test", || {
             let tested: Vec<String> = tests().iter().map(|test| test.name().to_string()).collect();
             let untested: Vec<_> =

@@ -1,3 +1,4 @@
+use crate::Place;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -90,12 +91,30 @@ pub enum Error {
         /// Why not.
         cause: sys::Error,
     },
+    /// The file that is written is no longer at its path.
+    #[error("{} was {}while its session was measured", path.display(), displaced(place))]
+    Displaced {
+        /// Where it was.
+        path: PathBuf,
+        /// Where it is.
+        place: Place,
+    },
     /// Another process is writing it.
     #[error("session {} is being written by another scruple: wait until it has ended", dir.display())]
     Busy {
         /// The folder.
         dir: PathBuf,
     },
+}
+
+/// What was done to a file that is elsewhere, with a blank at the end.
+fn displaced(place: &Place) -> String {
+    match place {
+        Place::Here => String::new(),
+        Place::Moved(now) => format!("moved to {} ", now.display()),
+        Place::Replaced => "replaced by another file ".into(),
+        Place::Removed => "removed ".into(),
+    }
 }
 
 impl Error {

@@ -4,7 +4,8 @@ use crate::Error;
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Everybody may read a session; the umask takes away what the user wants to keep.
@@ -46,6 +47,43 @@ fn regular(file: File) -> io::Result<File> {
         Ok(file)
     } else {
         Err(io::Error::other("it is not a regular file"))
+    }
+}
+
+/// Where a file is that this process has open, as against the path at which it opened it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// At its path.
+    Here,
+    /// It was moved, or a folder above it.
+    Moved(PathBuf),
+    /// Another file is at its path, and it has no name that is known.
+    Replaced,
+    /// There is nothing at its path, and it has no name that is known.
+    Removed,
+}
+
+impl Place {
+    /// Where `file` is, which was opened at `path`.
+    pub(crate) fn of(file: &File, path: &Path) -> Place {
+        if is_at(file, path) {
+            return Place::Here;
+        }
+        // The kernel's name of an open file follows it. It ends in " (deleted)" where there is none.
+        let name = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()));
+        match name.ok().filter(|now| is_at(file, now)) {
+            Some(now) => Place::Moved(now),
+            None if path.symlink_metadata().is_ok() => Place::Replaced,
+            None => Place::Removed,
+        }
+    }
+}
+
+/// Whether a path names the file itself, and no link to it.
+fn is_at(file: &File, path: &Path) -> bool {
+    match (file.metadata(), path.symlink_metadata()) {
+        (Ok(held), Ok(named)) => (held.dev(), held.ino()) == (named.dev(), named.ino()),
+        _ => false,
     }
 }
 

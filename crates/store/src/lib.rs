@@ -26,6 +26,7 @@ mod write;
 
 pub use beside::Beside;
 pub use error::Error;
+pub use files::Place;
 pub use name::session_name;
 pub use read::{Stored, Torn, open, read_manifest};
 pub use write::{Pages, Writer};

@@ -46,6 +46,11 @@ impl<S: Sink> Lines<S> {
         Ok(lines)
     }
 
+    /// Where the lines are.
+    pub(crate) fn sink(&self) -> &S {
+        &self.sink
+    }
+
     /// The bytes of the lines that it holds.
     pub(crate) fn whole_bytes(&self) -> u64 {
         self.whole_bytes

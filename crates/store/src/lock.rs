@@ -1,6 +1,6 @@
+use crate::files::Place;
 use crate::{Error, LOCK_FILE, files};
 use std::fs::{File, TryLockError};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// How often the lock file may vanish under our hands before we give up: each time another
@@ -43,10 +43,7 @@ impl Lock {
 
     /// Whether the file that is locked is the one that the name stands for.
     fn is_in_place(&self) -> bool {
-        match (self.file.metadata(), self.path.symlink_metadata()) {
-            (Ok(held), Ok(named)) => held.dev() == named.dev() && held.ino() == named.ino(),
-            _ => false,
-        }
+        Place::of(&self.file, &self.path) == Place::Here
     }
 }
 
@@ -54,9 +51,11 @@ impl Drop for Lock {
     fn drop(&mut self) {
         // Removed while it is still held, so that nobody can have taken it in between. Failure
         // leaves an empty file that the next writer takes over.
-        if self.is_in_place() {
-            let _ = std::fs::remove_file(&self.path);
-        }
+        let _ = match Place::of(&self.file, &self.path) {
+            Place::Here => std::fs::remove_file(&self.path),
+            Place::Moved(now) => std::fs::remove_file(now),
+            Place::Replaced | Place::Removed => Ok(()),
+        };
     }
 }
 

@@ -1,3 +1,4 @@
+use crate::files::Place;
 use crate::lines::Lines;
 use crate::lock::Lock;
 use crate::plan::Plan;
@@ -137,12 +138,13 @@ impl Writer {
     /// Stores one trial: one write of the whole line, then a wait until it is on the disk.
     ///
     /// # Errors
-    /// What the operating system refused (a full disk): then the record is not stored, those
-    /// before it are as they were, and a later append may succeed. [`Error::Unreadable`] if the
+    /// [`Error::Displaced`], and nothing is written. What the operating system refused (a full disk):
+    /// then the record is not stored, those before it are as they were, and a later append may succeed. [`Error::Unreadable`] if the
     /// record could not be read again: it is longer than [`LINE_BYTES_MAX`], of no trial that
     /// the manifest plans, beyond `model`'s bounds, or has a number that JSON does not know. [`Error::TooLarge`] if the session is full.
     pub fn append(&mut self, record: &Record) -> Result<(), Error> {
-        let path = self.pages.dir.join(TRIALS_FILE);
+        self.must_be_in_place()?;
+        let path = self.trials_path();
         let unreadable = |what| Error::Unreadable { path: path.clone(), what };
         self.plan.check(record).map_err(unreadable)?;
         let line = encode::<Record>(serde_json::to_vec(record), &path, LINE_BYTES_MAX)?;
@@ -173,12 +175,33 @@ impl Writer {
         self.trials.append(lines).map_err(Error::io("append to", path))
     }
 
+    /// Where the file with the trials is. Somebody may have moved or removed it, or the folder.
+    pub fn place(&self) -> Place {
+        Place::of(self.trials.sink(), &self.trials_path())
+    }
+
+    /// Checks that what is written at the folder's path comes to stand beside the trials.
+    ///
+    /// # Errors
+    /// [`Error::Displaced`].
+    pub fn must_be_in_place(&self) -> Result<(), Error> {
+        match self.place() {
+            Place::Here => Ok(()),
+            place => Err(Error::Displaced { path: self.trials_path(), place }),
+        }
+    }
+
+    fn trials_path(&self) -> PathBuf {
+        self.pages.dir.join(TRIALS_FILE)
+    }
+
     /// Replaces `manifest.json`, at once or not at all: for what is known only once the folder is
     /// held, such as how well the shield works.
     ///
     /// # Errors
-    /// What the operating system refused; then the file is as it was.
+    /// [`Error::Displaced`], or what the operating system refused; then the file is as it was.
     pub fn write_manifest(&self, manifest: &Manifest) -> Result<(), Error> {
+        self.must_be_in_place()?;
         let content = checked(&self.pages.dir, manifest)?;
         if Plan::of(manifest) != self.plan {
             let what = "it plans other trials than the session began with".into();
@@ -191,8 +214,9 @@ impl Writer {
     /// `_`, `+` and `-`.
     ///
     /// # Errors
-    /// If it is another name, if there is such a file, or what the operating system refused.
+    /// [`Error::Displaced`], if it is another name, if there is such a file, or what the operating system refused.
     pub fn create_beside(&self, kind: Beside, name: &str) -> Result<(File, PathBuf), Error> {
+        self.must_be_in_place()?;
         crate::beside::create(&self.pages.dir, kind, name)
     }
 

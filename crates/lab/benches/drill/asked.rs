@@ -6,6 +6,8 @@ cargo bench -p lab --bench drill [-- OPTIONS]
 
   --kills N        kill -9 of the runner, at random moments [20]
   --trial-kills N  kill -9 of a trial, likewise [20]
+  --guard-kills N  kill -9 of a guard, likewise [20]
+  --folders N      folders of sessions that are renamed, removed, or get another file of trials [6]
   --disks N        sessions on disks that are too small [5]
   --stops N        SIGSTOP of the runner [1]
   --stop-s N       for so many seconds each [10]
@@ -21,6 +23,8 @@ cargo bench -p lab --bench drill [-- OPTIONS]
 pub(crate) struct Asked {
     pub(crate) kills: u64,
     pub(crate) trial_kills: u64,
+    pub(crate) guard_kills: u64,
+    pub(crate) folders: u64,
     pub(crate) disks: u64,
     pub(crate) stops: u64,
     pub(crate) stop_s: u64,
@@ -35,6 +39,8 @@ impl Asked {
         let mut asked = Asked {
             kills: 20,
             trial_kills: 20,
+            guard_kills: 20,
+            folders: 6,
             disks: 5,
             stops: 1,
             stop_s: 10,
@@ -51,6 +57,8 @@ impl Asked {
             let into = match flag {
                 "--kills" => &mut asked.kills,
                 "--trial-kills" => &mut asked.trial_kills,
+                "--guard-kills" => &mut asked.guard_kills,
+                "--folders" => &mut asked.folders,
                 "--disks" => &mut asked.disks,
                 "--stops" => &mut asked.stops,
                 "--stop-s" => &mut asked.stop_s,

@@ -27,7 +27,7 @@ pub(crate) fn session(dir: &Path, number: u64) -> Command {
 }
 
 /// Begins a session, or goes on with it where there is one.
-fn begin_or_go_on(dir: &Path, number: u64) -> Command {
+pub(crate) fn begin_or_go_on(dir: &Path, number: u64) -> Command {
     if !dir.join("manifest.json").exists() {
         return session(dir, number);
     }
@@ -98,13 +98,19 @@ fn kill(mut command: Command, dir: &Path, after: Duration, ledger: &mut Ledger) 
     std::thread::sleep(after);
     let _ = child.kill();
     let status = child.wait().unwrap();
-    let killed = status.signal() == Some(9);
+    must_leave_nothing(child.id(), &[dir], ledger);
+    ledger.compare(&before, &Lines::of(dir));
+    status.signal() == Some(9)
+}
+
+/// Waits until nothing is left of a runner that has ended, wherever its session's folder is.
+pub(crate) fn must_leave_nothing(runner: u32, dirs: &[&Path], ledger: &mut Ledger) {
     let left = || processes_with("__trial").len() + processes_with("__guard").len();
     let begun = Instant::now();
     loop {
         let processes = left();
-        let scratch = usize::from(dir.join("scratch").exists());
-        let cgroups = cgroups_of(child.id()).len();
+        let scratch = dirs.iter().filter(|dir| dir.join("scratch").exists()).count();
+        let cgroups = cgroups_of(runner).len();
         if processes + scratch + cgroups == 0 {
             break;
         }
@@ -114,6 +120,4 @@ fn kill(mut command: Command, dir: &Path, after: Duration, ledger: &mut Ledger) 
         }
         std::thread::sleep(Duration::from_millis(2));
     }
-    ledger.compare(&before, &Lines::of(dir));
-    killed
 }

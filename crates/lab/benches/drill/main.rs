@@ -1,5 +1,6 @@
-//! A drill of faults: what survives when the runner or its trials are killed, the disk is full, the
-//! runner is stopped for a while, the wall clock is set, or the machine itself stands still.
+//! A drill of faults: what survives when the runner, its guard or its trials are killed, the session's
+//! folder goes elsewhere, the disk is full, the runner is stopped for a while, the wall clock is set, or
+//! the machine itself stands still.
 //!
 //! `cargo bench -p lab --bench drill -- --kills 1000`
 //!
@@ -13,6 +14,8 @@
 mod asked;
 mod clock;
 mod disk;
+mod folders;
+mod guards;
 mod kills;
 mod ledger;
 mod moments;
@@ -51,6 +54,8 @@ fn main() -> ExitCode {
     let begun = Instant::now();
     kills::drill(asked.kills, folder.path(), &mut moments, &mut ledger);
     trials::drill(asked.trial_kills, folder.path(), &mut moments, &mut ledger);
+    guards::drill(asked.guard_kills, folder.path(), &mut moments, &mut ledger);
+    folders::drill(asked.folders, folder.path(), &mut moments, &mut ledger);
     disk::drill(asked.disks, folder.path(), &mut moments, &mut ledger);
     stop::drill(asked.stops, asked.stop_s, folder.path(), &mut ledger);
     clock::drill(asked.steps, folder.path(), &mut ledger);

@@ -46,10 +46,15 @@ pub(crate) fn drill(kills: u64, folder: &Path, moments: &mut Moments, ledger: &m
 
 /// The trial that a runner conducts in this moment.
 pub(crate) fn trial_of(runner: u32) -> Option<Pid> {
+    child_of(runner, b"__trial")
+}
+
+/// The first child of a runner with this word among its arguments.
+pub(crate) fn child_of(runner: u32, role: &[u8]) -> Option<Pid> {
     let children =
         std::fs::read_to_string(format!("/proc/{runner}/task/{runner}/children")).ok()?;
     children.split_whitespace().filter_map(|word| word.parse().ok()).find(|pid: &Pid| {
         let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        words.split(|byte| *byte == 0).any(|word| word == b"__trial")
+        words.split(|byte| *byte == 0).any(|word| word == role)
     })
 }

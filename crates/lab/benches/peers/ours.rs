@@ -122,6 +122,7 @@ impl Ours {
                     trial: self.records.len() as u64,
                     block: round,
                     position: 0,
+                    until: None,
                 };
                 let record = self.runner.conduct(&order)?.context("interrupted")?;
                 if !matches!(record.outcome, model::Outcome::Completed { .. }) {

@@ -9,7 +9,7 @@ use crate::scratch::Scratch;
 use crate::{catalog, session};
 use anyhow::{bail, ensure};
 use model::{Design, Environment, FindingResult, Profile, Record, Summary};
-use runner::{Event, Halt, Runner, Settings, Work};
+use runner::{End, Event, Halt, Runner, Settings, Work};
 use serde::Serialize;
 use std::convert::Infallible;
 use std::time::Duration;
@@ -119,17 +119,19 @@ fn blocks(
         let order = runner::order(seed, &design.id, block, &treatments, &[]);
         let treatments: Vec<_> = (0..).zip(order).collect();
         let first_trial = records.len() as u64;
-        let work = Work { design, block, treatments: &treatments, first_trial };
+        let (until, patience) = (None, Duration::ZERO);
+        let work = Work { design, block, treatments: &treatments, first_trial, until, patience };
         let mut listener = |event: Event<'_>| -> Result<(), Infallible> {
             match event {
                 Event::Begins(treatment) => progress.trial(design, treatment),
                 Event::Ended(record) => records.push(*record),
+                Event::GuardReplaced | Event::Joined(_) => {}
             }
             Ok(())
         };
         match runner.conduct_block(&work, &mut listener) {
-            Ok(true) => {}
-            Ok(false) => break,
+            Ok(End::Complete) => {}
+            Ok(End::Interrupted | End::OutOfTime) => break,
             Err(Halt::Runner(error)) => return Err(error.into()),
             Err(Halt::Listener(never)) => match never {},
         }

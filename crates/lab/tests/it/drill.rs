@@ -40,6 +40,8 @@ fn the_words_are_understood() {
     let told = asked("--kills 1000 --bench --disks 0 --seed 0").unwrap();
     assert_eq!((told.kills, told.disks, told.trial_kills, told.seed), (1000, 0, 20, 1));
     assert_eq!(asked("--vm image --kills 1").unwrap().vm.as_deref(), Some("image"));
+    let told = asked("--guard-kills 7 --folders 9").unwrap();
+    assert_eq!((told.guard_kills, told.folders), (7, 9));
     assert!(asked("--vm").unwrap_err().contains("kernel"));
     assert!(asked("--kill 3").unwrap_err().contains("--kill"));
     assert!(asked("--kills").unwrap_err().contains("wants a number"));

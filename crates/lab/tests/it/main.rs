@@ -23,6 +23,7 @@ mod killed;
 mod kubernetes;
 mod load;
 mod many_sessions;
+mod meanwhile;
 mod method;
 mod method_machine;
 mod precious;

@@ -56,6 +56,8 @@ pub(crate) enum Cut {
     Kill(Outcome),
     /// Somebody asked the runner to stop.
     Interrupted,
+    /// The session's time was up.
+    OutOfTime,
 }
 
 /// Returns the outcome of a trial that did something against the protocol.

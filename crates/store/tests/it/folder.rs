@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use store::{Error, Writer, open};
+use store::{Error, Place, Writer, open};
 use tempfile::TempDir;
 
 /// Every path below a folder, links not followed.
@@ -102,6 +102,63 @@ fn writers_that_come_and_go_never_overlap() {
     });
     assert!(held.load(order) > 0);
     assert_eq!(tree(&dir), [dir.join("manifest.json"), dir.join("trials.ndjson")]);
+}
+
+/// A session with one trial, of which then something is done with the folder; returns what the writer
+/// says of the next trial and where the trials are. The folder of the first is `top/s`.
+fn displaced(then: impl Fn(&Path)) -> (TempDir, String, Place) {
+    let top = TempDir::new().unwrap();
+    let dir = top.path().join("s");
+    let mut writer = Writer::create(&dir, &manifest()).unwrap();
+    writer.append(&record(0)).unwrap();
+    then(top.path());
+    let before = tree(top.path());
+    let error = writer.append(&record(1)).unwrap_err();
+    assert!(matches!(error, Error::Displaced { .. }), "{error}");
+    assert!(writer.create_beside(store::Beside::Traces, "a").is_err());
+    assert!(writer.write_manifest(&manifest()).is_err());
+    assert_eq!(tree(top.path()), before, "something was written");
+    (top, error.to_string(), writer.place())
+}
+
+#[test]
+fn a_folder_that_is_moved_keeps_what_it_has_and_gets_no_more() {
+    let (top, error, place) = displaced(|top| fs::rename(top.join("s"), top.join("t")).unwrap());
+    let trials = top.path().join("t/trials.ndjson");
+    assert_eq!(place, Place::Moved(trials.clone()));
+    assert!(error.contains("was moved to") && error.contains("t/trials.ndjson"), "{error}");
+    assert_eq!(open(&top.path().join("t")).unwrap().records, [record(0)]);
+    // Not even the lock stays.
+    assert_eq!(
+        tree(top.path()),
+        ["t", "t/manifest.json", "t/trials.ndjson"].map(|it| top.path().join(it))
+    );
+}
+
+#[test]
+fn a_folder_in_the_place_of_another_is_nobodys_session() {
+    let (top, error, place) = displaced(|top| {
+        fs::rename(top.join("s"), top.join("t")).unwrap();
+        drop(Writer::create(&top.join("s"), &manifest()).unwrap());
+    });
+    assert_eq!(place, Place::Moved(top.path().join("t/trials.ndjson")));
+    assert!(error.contains("moved to"), "{error}");
+    assert_eq!(open(&top.path().join("s")).unwrap().records, []);
+}
+
+#[test]
+fn trials_that_are_removed_or_replaced_are_noticed() {
+    let (_top, error, place) = displaced(|top| fs::remove_dir_all(top.join("s")).unwrap());
+    assert_eq!(place, Place::Removed);
+    assert!(error.contains("trials.ndjson was removed while"), "{error}");
+    // As editors save: the content is the same, the file is another.
+    let (top, error, place) = displaced(|top| {
+        fs::copy(top.join("s/trials.ndjson"), top.join("new")).unwrap();
+        fs::rename(top.join("new"), top.join("s/trials.ndjson")).unwrap();
+    });
+    assert_eq!(place, Place::Replaced);
+    assert!(error.contains("was replaced by another file"), "{error}");
+    assert_eq!(open(&top.path().join("s")).unwrap().records, [record(0)]);
 }
 
 #[test]

@@ -63,7 +63,8 @@ pub(crate) fn settings(folder: &Path) -> Settings {
 pub(crate) fn conduct(design: &Design) -> Record {
     let folder = tempfile::tempdir().expect("a folder");
     let treatment = design.complete(&Cell::new([]));
-    let order = Order { design, treatment: &treatment, trial: 0, block: 0, position: 0 };
+    let order =
+        Order { design, treatment: &treatment, trial: 0, block: 0, position: 0, until: None };
     let record = {
         let mut runner = Runner::start(settings(folder.path())).expect("a runner");
         let record = runner.conduct(&order).expect("the runner goes on").expect("no interrupt");

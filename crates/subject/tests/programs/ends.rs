@@ -32,7 +32,14 @@ pub(crate) fn conduct(folder: &Path) {
     let cleanup = vec![vec!["touch".to_string(), cleaned]];
     let design = design(Subject { cleanup, ..script(HIDING) });
     let treatment = design.complete(&Cell::new([]));
-    let order = Order { design: &design, treatment: &treatment, trial: 0, block: 0, position: 0 };
+    let order = Order {
+        design: &design,
+        treatment: &treatment,
+        trial: 0,
+        block: 0,
+        position: 0,
+        until: None,
+    };
     let mut runner = Runner::start(settings(folder)).expect("a runner");
     assert!(runner.conduct(&order).expect("the runner goes on").is_none(), "it was interrupted");
 }

@@ -87,6 +87,11 @@ impl Plan {
 }
 
 impl Nest {
+    /// Sets who goes back with this process, in the place of the family that it settled with.
+    pub fn set_family(&mut self, family: &[Pid]) {
+        self.family = family.to_vec();
+    }
+
     /// The group in which groups with the controllers can be made.
     pub fn base(&self) -> Cgroup {
         self.plan.base()

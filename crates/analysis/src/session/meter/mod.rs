@@ -47,6 +47,7 @@ pub(crate) fn meter(input: &Input<'_>, tagger: &Tagger) -> Meter {
         suspended(records),
         paused(records),
         stood_still(records),
+        joined(records),
         hardware_threads(input.environment),
     ]
     .into_iter()
@@ -156,6 +157,14 @@ fn stood_still(records: &[Record]) -> Option<String> {
     Some(format!(
         "{trials} stood still for a while: stopped (SIGSTOP), or frozen with a cgroup or a container. \
          The times that were measured include the pause. {them} tagged."
+    ))
+}
+
+fn joined(records: &[Record]) -> Option<String> {
+    let trials = trials_with(records, |machine| machine.other_sessions > 0)?;
+    Some(format!(
+        "Another scruple session measured on the same CPUs during {trials}: the times of both include \
+         the interference. Measure one after the other, or give each session its own CPUs (--affinity)."
     ))
 }
 

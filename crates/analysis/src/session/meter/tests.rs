@@ -180,14 +180,17 @@ fn who_stood_still_is_told() {
     records[1] = trial(1).suspended(12_300).record();
     records[2] = trial(2).suspended(1_000).record();
     records[3] = trial(3).paused().record();
-    records[4] = trial(4).stood_still().record();
+    records[4] = trial(4).stood_still().joined().record();
     let meter = meter_of(&records);
     assert_eq!(meter.tags, vec![("paused".to_string(), 1), ("suspended".to_string(), 2)]);
-    let [machine, own, trial] = &meter.recognised[..] else { panic!("{:?}", meter.recognised) };
+    let [machine, own, trial, other] = &meter.recognised[..] else {
+        panic!("{:?}", meter.recognised)
+    };
     assert!(machine.contains("suspended, for 13.3 s in all, during 2 trials"), "{machine}");
     assert!(own.contains("stopped and continued") && own.contains("during 1 trial:"), "{own}");
     assert!(trial.starts_with("1 trial stood still for a while: stopped (SIGSTOP)"), "{trial}");
     assert!(trial.ends_with("It is tagged."), "{trial}");
+    assert!(other.contains("on the same CPUs during 1 trial: the times of both"), "{other}");
 }
 
 #[test]
