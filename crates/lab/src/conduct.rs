@@ -464,8 +464,9 @@ impl Session {
 
     fn with_what_is_kept(&self, error: &dyn std::error::Error) -> anyhow::Error {
         let (trials, dir) = (self.records.len(), self.dir());
-        displaced(&self.writer, &self.manifest, trials)
-            .unwrap_or_else(|| anyhow::anyhow!("{error}; {}", kept(&self.manifest, dir, trials)))
+        displaced(&self.writer, &self.manifest, trials).unwrap_or_else(|| {
+            anyhow::anyhow!("{error}; {}", what_is_kept(self.kept.manifest(), dir, trials))
+        })
     }
 }
 

@@ -159,7 +159,7 @@ pub(crate) struct FleetCollectArgs {
     pub(crate) wait: bool,
     /// Write a copy of the complete sessions and the report to this folder, which is new or empty, without
     /// the names of nodes, host names, paths and commands; leave the fleet's folder as it is
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["complete", "wait"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["complete", "wait", "sessions"])]
     pub(crate) redact: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) waiting: FleetWaitArgs,

@@ -107,10 +107,7 @@ type Member = (usize, PathBuf, Head);
 
 /// Returns what became of each node, and the sessions that can stand beside each other with what they
 /// answer; of many only the values of findings.
-fn nodes(
-    folder: &Folder,
-    redact: bool,
-) -> anyhow::Result<(Vec<NodeResult>, Vec<Member>, Answers)> {
+fn nodes(folder: &Folder, redact: bool) -> anyhow::Result<(Vec<NodeResult>, Vec<Member>, Answers)> {
     let mut heads = Heads::default();
     let (mut results, mut members) = (Vec::new(), Vec::<Member>::new());
     for (place, (node, fate)) in folder.fleet.nodes.iter().zip(folder.look()?).enumerate() {
