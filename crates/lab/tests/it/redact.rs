@@ -269,6 +269,8 @@ fn redacted_sessions_compare_like_their_originals() {
     let (base, later) = (recorded("base"), recorded("later"));
     redacted(&base, &dir("one"));
     redacted(&later, &dir("two"));
+    let boot = json(&dir("one/manifest.json"))["environment"]["boot"].clone();
+    assert!(boot.as_str().is_some_and(|hash| hash.len() == 32), "{boot}");
     let (plain, hidden) = (compared(&base, &later), compared(&dir("one"), &dir("two")));
     assert!(!effects(&plain).is_empty());
     for part in ["experiments", "controls", "gates", "alike"] {
