@@ -63,7 +63,8 @@ impl Findings {
         let mut out = String::new();
         let _ = writeln!(out, "{BOLD}This machine{BOLD:#}");
         for (name, value) in facts(&self.environment) {
-            let _ = writeln!(out, "  {name:<12} {}", wording::cleaned(&value));
+            let value = wording::stated(&value).map_or("not known".into(), wording::cleaned);
+            let _ = writeln!(out, "  {name:<12} {value}");
         }
         let _ = writeln!(out, "\n{BOLD}What can be observed{BOLD:#}");
         for channel in &self.channels {
@@ -158,11 +159,14 @@ fn facts(environment: &Environment) -> Vec<(&'static str, String)> {
         .iter()
         .map(|cache| format!("L{} {} {} KiB", cache.level, cache.kind, cache.size_bytes >> 10))
         .collect();
-    let memory = format!(
-        "{:.1} GB, {:.1} GB available",
-        environment.memory_bytes as f64 / 1e9,
-        environment.memory_available_bytes as f64 / 1e9
-    );
+    let memory = match environment.memory_bytes {
+        0 => String::new(),
+        bytes => format!(
+            "{:.1} GB, {:.1} GB available",
+            bytes as f64 / 1e9,
+            environment.memory_available_bytes as f64 / 1e9
+        ),
+    };
     let hypervisor = Some(environment.hypervisor.as_str()).filter(|name| !name.is_empty());
     let hypervisor = hypervisor.unwrap_or("none seen");
     vec![
