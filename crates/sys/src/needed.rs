@@ -34,10 +34,10 @@ const fn since<'a>(since: &'a str, call: Call<'a>) -> Call<'a> {
     Call { since, ..call }
 }
 
-/// All of them. Each rejects [`NONSENSE`] for each of its arguments before it does anything.
-const CALLS: [Call<'static>; 41] = [
+/// Those whose refusal shows: each rejects [`NONSENSE`] for each of its arguments before it does anything. Not
+/// clone: Docker's filter refuses some of its flags.
+const CALLS: [Call<'static>; 40] = [
     since(OLDEST_LINUX, always("pidfd_open", "wait for the end of trials and programs")),
-    always("clone", "start trials"),
     always("dup2", "start trials"),
     always("eventfd2", "heed Ctrl-C"),
     always("fcntl", "talk to trials"),
@@ -109,12 +109,17 @@ fn name(call: &str) -> &str {
 
 /// The call that was refused, where an error says that one was. libc's functions have names like those of the
 /// calls that they make: eventfd, eventfd2. What the standard library does has no call's name: there it is one
-/// that is refused here.
-fn culprit(call: &str) -> Option<Call<'_>> {
+/// that is refused here in this way, if any is.
+fn culprit(call: &str, errno: i32) -> Option<Call<'_>> {
     let name = name(call);
     let listed = CALLS.iter().find(|known| known.name.starts_with(name)).copied();
     let unlisted = || number_of(name).map(|_| some(name, ""));
-    listed.or_else(unlisted).or_else(|| refused().next().map(|(known, _)| *known))
+    let stopped = || refused().find(|(known, by)| *by == errno && !is_of_rights(known.name));
+    listed.or_else(unlisted).or_else(|| stopped().map(|(known, _)| *known))
+}
+
+fn is_of_rights(call: &str) -> bool {
+    OF_RIGHTS.iter().any(|begin| call.starts_with(begin))
 }
 
 /// Whether an error says that this kernel lacks the call, or that something forbids it, whatever its arguments.
@@ -122,8 +127,8 @@ fn culprit(call: &str) -> Option<Call<'_>> {
 pub(crate) fn is_refused(call: &str, errno: i32) -> bool {
     match errno {
         libc::ENOSYS => true,
-        libc::EPERM if OF_RIGHTS.iter().any(|of| call.starts_with(of)) => false,
-        libc::EPERM => culprit(call).is_some(),
+        libc::EPERM if is_of_rights(call) => false,
+        libc::EPERM => culprit(call, errno).is_some(),
         _ => false,
     }
 }
@@ -134,7 +139,7 @@ pub(crate) fn remedy(call: &str, errno: i32) -> String {
     if !is_refused(call, errno) {
         return String::new();
     }
-    let Some(Call { name, since, serves, .. }) = culprit(call) else { return String::new() };
+    let Some(Call { name, since, serves, .. }) = culprit(call, errno) else { return String::new() };
     let by = match errno {
         libc::ENOSYS if since.is_empty() => {
             format!("this kernel lacks {name}, or a filter (seccomp) hides it")
@@ -228,7 +233,7 @@ mod tests {
 
     #[test]
     fn what_no_call_is_named_for_is_put_down_to_a_filter_only_if_one_refuses_something() {
-        let refuses = refused().next().is_some();
+        let refuses = refused().any(|(known, by)| by == libc::EPERM && !is_of_rights(known.name));
         assert_eq!(is_refused("a system call", libc::EPERM), refuses);
         assert_eq!(remedy("a system call", libc::EPERM).is_empty(), !refuses);
         assert!(is_refused("eventfd(0)", libc::EPERM));

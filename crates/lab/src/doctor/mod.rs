@@ -64,7 +64,8 @@ impl Findings {
         let _ = writeln!(out, "{BOLD}This machine{BOLD:#}");
         for (name, value) in facts(&self.environment) {
             let first = format!("  {name:<12} ");
-            hanging(&mut out, &first, FACT_INDENT, &wording::cleaned(&value), Style::new());
+            let value = wording::stated(&value).map_or("not known".into(), wording::cleaned);
+            hanging(&mut out, &first, FACT_INDENT, &value, Style::new());
         }
         let Environment { topology, cpus_allowed, .. } = &self.environment;
         let width = ui::width().saturating_sub(FACT_INDENT);
@@ -166,11 +167,14 @@ fn facts(environment: &Environment) -> Vec<(&'static str, String)> {
         .iter()
         .map(|cache| format!("L{} {} {} KiB", cache.level, cache.kind, cache.size_bytes >> 10))
         .collect();
-    let memory = format!(
-        "{:.1} GB, {:.1} GB available",
-        environment.memory_bytes as f64 / 1e9,
-        environment.memory_available_bytes as f64 / 1e9
-    );
+    let memory = match environment.memory_bytes {
+        0 => String::new(),
+        bytes => format!(
+            "{:.1} GB, {:.1} GB available",
+            bytes as f64 / 1e9,
+            environment.memory_available_bytes as f64 / 1e9
+        ),
+    };
     let hypervisor = Some(environment.hypervisor.as_str()).filter(|name| !name.is_empty());
     let hypervisor = hypervisor.unwrap_or("none seen");
     vec![
