@@ -69,6 +69,8 @@ fn about(machine: &Machine, folder: &Path, wrong: usize) -> Result<String> {
     let host: BTreeMap<&str, &str> =
         host.lines().filter_map(|line| line.split_once(": ")).collect();
     let host = |key| host.get(key).copied().unwrap_or_default();
+    let kernel = read(folder, "kernel-says.txt")?;
+    let kernel: Vec<&str> = kernel.lines().collect();
     let doctor = read(folder, "doctor.txt")?;
     let doctor_json: Value = serde_json::from_str(&read(folder, "doctor-json.txt")?)?;
     let missing = doctor_json["channels"].as_array().into_iter().flatten();
@@ -84,7 +86,7 @@ fn about(machine: &Machine, folder: &Path, wrong: usize) -> Result<String> {
     let cells = [
         title(machine),
         format!("{}, Linux {}, {} min", host("accelerator"), host("kernel"), host("minutes")),
-        this_machine(&doctor).join("; "),
+        format!("the kernel: {}; doctor: {}", kernel.join(", "), this_machine(&doctor).join("; ")),
         missing.join("; "),
         count(End::Completed).to_string(),
         count(End::Unsupported).to_string(),

@@ -33,13 +33,15 @@ pub(crate) fn text_of(page: &str) -> String {
 pub(crate) fn sentences(text: &str) -> Vec<String> {
     let mut paragraphs = vec![String::new()];
     for line in text.lines() {
-        match (line.trim(), paragraphs.last_mut()) {
-            ("", _) => paragraphs.push(String::new()),
-            (line, Some(paragraph)) => {
+        if line.trim().is_empty() {
+            paragraphs.push(String::new());
+        }
+        // Of any kind, such as the space that does not break.
+        for word in line.split_whitespace() {
+            if let Some(paragraph) = paragraphs.last_mut() {
                 let space = if paragraph.is_empty() { "" } else { " " };
-                paragraph.push_str(&format!("{space}{line}"));
+                paragraph.push_str(&format!("{space}{word}"));
             }
-            (_, None) => {}
         }
     }
     let sentences = paragraphs.iter().flat_map(|paragraph| paragraph.split_inclusive(". "));
@@ -60,6 +62,6 @@ mod tests {
 
     #[test]
     fn a_wrapped_paragraph_is_one_text() {
-        assert_eq!(sentences("two\n  CPUs. One\n\nthree\n"), ["two CPUs.", "One", "three"]);
+        assert_eq!(sentences("two\n  \u{a0}CPUs. One\n\nthree\n"), ["two CPUs.", "One", "three"]);
     }
 }
