@@ -16,6 +16,7 @@ mod export;
 mod face;
 mod figure;
 mod fleet;
+mod fleet_folder;
 mod gather;
 mod habits;
 mod hdr_log;
