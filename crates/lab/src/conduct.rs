@@ -319,15 +319,16 @@ impl Session {
         });
         self.manifest = self.kept.manifest().clone();
         let summary = session::summarise(&self.manifest, &self.records, &self.manifest.designs);
-        if let Some(error) = displaced(&self.writer, &self.manifest, self.records.len()) {
-            return Err(error);
-        }
         let whole = self.stored(&summary);
-        session::write(self.writer.pages(), &whole).with_context(|| {
+        let in_place = self.writer.must_be_in_place();
+        let written = in_place.and_then(|()| session::write(self.writer.pages(), &whole));
+        written.map_err(|error| {
             let (trials, dir) = (self.records.len(), self.dir().display());
-            format!(
+            let again = format!(
                 "{trials} trials are kept, but not their analysis (again: scruple report {dir})"
-            )
+            );
+            let displaced = displaced(&self.writer, &self.manifest, trials);
+            displaced.unwrap_or_else(|| anyhow::Error::new(error).context(again))
         })?;
         Ok(summary)
     }

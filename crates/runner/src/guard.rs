@@ -146,16 +146,17 @@ impl Charge {
 pub(crate) struct Guard {
     child: Child,
     pipe: Option<PipeWriter>,
-    /// What it was told that holds until the end.
-    told: Vec<Message>,
+    /// The messages that hold until the end.
+    lasting: Vec<Message>,
 }
 
 impl Guard {
-    /// Starts a guard that is told something before it lives: it knows all of it or is not there.
-    pub(crate) fn start(told: Vec<Message>) -> Result<Self, Error> {
+    /// Starts a guard with messages that are in its pipe before it lives: it knows all of them or is not
+    /// there.
+    pub(crate) fn start(lasting: Vec<Message>) -> Result<Self, Error> {
         let start = |cause| Error::Start { what: "guard", cause };
         let (reader, mut writer) = std::io::pipe().map_err(start)?;
-        for message in &told {
+        for message in &lasting {
             say(&mut writer, message).map_err(start)?;
         }
         let child = Command::new("/proc/self/exe")
@@ -168,29 +169,29 @@ impl Guard {
             .process_group(0)
             .spawn()
             .map_err(start)?;
-        Ok(Guard { child, pipe: Some(writer), told })
+        Ok(Guard { child, pipe: Some(writer), lasting })
     }
 
     pub(crate) fn pid(&self) -> Pid {
         self.child.id() as Pid
     }
 
-    /// Starts another guard where this one has ended, and tells it the same. Returns whether it did.
+    /// Starts another guard with the same messages where this one has ended. Returns whether it did.
     pub(crate) fn renew(&mut self) -> Result<bool, Error> {
         if matches!(self.child.try_wait(), Ok(None)) {
             return Ok(false);
         }
-        *self = Guard::start(std::mem::take(&mut self.told))?;
+        *self = Guard::start(std::mem::take(&mut self.lasting))?;
         Ok(true)
     }
 
     pub(crate) fn tell(&mut self, message: Message) {
         if let Some(pipe) = &mut self.pipe {
-            // It may be gone: another one is told before the next trial.
+            // It may be gone: another one gets the message before the next trial.
             let _ = say(pipe, &message);
         }
         if !matches!(message, Message::Group(_) | Message::Done) {
-            self.told.push(message);
+            self.lasting.push(message);
         }
     }
 }

@@ -47,7 +47,8 @@ impl Others {
         Others { cpus: cpus.to_vec(), line, looked: None, now: Vec::new(), known: BTreeSet::new() }
     }
 
-    /// Looks for them, but for new ones only if it did not a moment ago. Returns how many there are.
+    /// Looks whether they are still there, and for new ones unless it did a moment ago. Returns how many
+    /// there are.
     pub(crate) fn look(&mut self) -> u32 {
         if self.looked.is_none_or(|looked| looked.elapsed() >= APART) {
             self.now = self.seen();

@@ -14,6 +14,9 @@ use sys::Pid;
 /// Kills are at most so far apart.
 const APART: Duration = Duration::from_millis(300);
 
+/// The most guards of one session that are killed.
+const OF_ONE: u64 = 8;
+
 pub(crate) fn drill(kills: u64, folder: &Path, moments: &mut Moments, ledger: &mut Ledger) {
     if kills == 0 {
         return;
@@ -25,9 +28,10 @@ pub(crate) fn drill(kills: u64, folder: &Path, moments: &mut Moments, ledger: &m
         let dir = folder.join(format!("guards-{sessions}"));
         let mut command = session(&dir, sessions);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // In every third session the runner is killed after its guard was replaced.
-        let ends_so = sessions.is_multiple_of(3);
-        while child.try_wait().unwrap().is_none() && sent < kills {
+        // In every second session the runner is killed after its guard was replaced.
+        let ends_so = sessions.is_multiple_of(2);
+        let upto = kills.min(sent + OF_ONE);
+        while child.try_wait().unwrap().is_none() && sent < upto {
             std::thread::sleep(moments.within(APART));
             let Some(guard) = guard_of(&child) else { continue };
             sent += u64::from(sys::process::kill(guard, sys::signal::SIGKILL).is_ok());

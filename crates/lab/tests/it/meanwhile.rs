@@ -189,7 +189,7 @@ fn two_sessions_on_the_same_cpus_see_each_other() {
 }
 
 /// A session of a study with a time budget.
-fn budgeted(dir: &Path, command: &str) -> Output {
+fn budgeted(dir: &Path, command: &str, budget: &str) -> Output {
     let file = dir.join("a.toml");
     std::fs::write(&file, format!("question = \"How long?\"\ncommand = {command}\n")).unwrap();
     let mut study = scruple();
@@ -198,7 +198,7 @@ fn budgeted(dir: &Path, command: &str) -> Output {
         "smoke",
         "--no-shield",
         "--time-budget",
-        "1s",
+        budget,
     ]);
     study.args(["--seed", "7", "-o"]).arg(dir.join("s")).output().unwrap()
 }
@@ -207,7 +207,7 @@ fn budgeted(dir: &Path, command: &str) -> Output {
 fn a_program_without_an_end_is_ended_when_the_time_is_up() {
     let _alone = alone();
     let dir = tempfile::tempdir().unwrap();
-    let output = budgeted(dir.path(), "[\"yes\", \"scruple-endless\"]");
+    let output = budgeted(dir.path(), "[\"yes\", \"scruple-endless\"]", "1s");
     let wanted =
         ["nothing was measured: a trial of a (the command", "ran when the time was up", "--resume"];
     told(&output, 2, &wanted);
@@ -226,7 +226,7 @@ fn what_ended_in_time_is_kept() {
     let dir = tempfile::tempdir().unwrap();
     // The order of the first block is the seed's.
     let command = "[\"sleep\", \"{s}\"]\n[factors]\ns = [\"0.01\", \"4242.5\"]";
-    let output = budgeted(dir.path(), command);
+    let output = budgeted(dir.path(), command, "5s");
     told(&output, 0, &["ran when the time was up; it was ended after", "and does not count"]);
     let trials = stored_trials(&dir.path().join("s"));
     assert!(!trials.is_empty() && trials.iter().all(|(.., treatment)| !treatment.contains("4242")));

@@ -10,7 +10,7 @@ fn a_preset_begins_stores_its_name_is_resumed_and_reported() {
     let dir = folder.path().join("session");
     let mut begin = scruple();
     begin.args(["run", "threads-vs-processes", "--profile", "smoke", "--no-shield", "--output"]);
-    let output = begin.arg(&dir).args(["--runs", "1", "--time-budget", "1s"]).output().unwrap();
+    let output = begin.arg(&dir).args(["--runs", "1", "--time-budget", "5s"]).output().unwrap();
     assert!(output.status.code().is_some_and(|code| [0, 3].contains(&code)), "{}", said(&output));
     let manifest = std::fs::read(dir.join("manifest.json")).unwrap();
     let manifest: Value = serde_json::from_slice(&manifest).unwrap();
