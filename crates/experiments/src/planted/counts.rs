@@ -87,8 +87,8 @@ fn calls(trial: &mut Trial<'_>, count: u64) -> Result<()> {
     Ok(())
 }
 
-/// The shortest sleep: the kernel arms a timer, and the thread gives its CPU up until it fires.
-const SLEEP_NS: u64 = 1;
+/// Long enough for the thread to have given its CPU up before the timer fires, also on an emulated machine.
+const SLEEP_NS: u64 = 50_000;
 
 fn switches(trial: &mut Trial<'_>, count: u64) -> Result<()> {
     sys::clock::sleep_ns(SLEEP_NS);

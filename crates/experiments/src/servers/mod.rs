@@ -6,6 +6,7 @@ use crate::support::allow_descriptors;
 use cost::{Account, Memory};
 use kit::model::{Arrivals, LoadPlan, LoadResult, LoadTimes, Profile};
 use kit::{Result, Stop, Trial};
+use std::io::ErrorKind;
 use std::time::Duration;
 use web::load::Outcome;
 use web::serve::{Model, Plan, Running, Service, StartError, listen};
@@ -126,6 +127,11 @@ fn place(trial: &mut Trial) -> Result<Vec<u32>> {
 fn not_started(error: StartError) -> Stop {
     match error {
         StartError::Process(error) => error.into(),
+        StartError::System { what, error } if error.kind() == ErrorKind::NetworkUnreachable => {
+            Stop::unsupported(format!(
+                "{what}: {error}: the loopback interface is down (ip link set lo up)"
+            ))
+        }
         other => Stop::failed(other.to_string()),
     }
 }

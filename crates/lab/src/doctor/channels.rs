@@ -58,7 +58,7 @@ pub(super) fn channels() -> Vec<Channel> {
         ("cgroup memory", cgroup("memory")),
         ("niceness below 0", niceness()),
         ("software events", event(Event::ContextSwitches)),
-        ("hardware counters", event(Event::Instructions)),
+        ("hardware counters", hardware()),
         ("ptrace", tried(ptrace(), "a child was traced")),
     ];
     let mut texts: BTreeMap<String, Text> = toml::from_str(include_str!("channels.toml"))
@@ -135,6 +135,17 @@ fn niceness() -> Result<String, String> {
 
 fn event(event: Event) -> Result<String, String> {
     tried(Counter::open(event, false, false), &format!("{} counts", event.name()))
+}
+
+/// Returns the counters of the processor that count here: an emulated one may have some.
+fn hardware() -> Result<String, String> {
+    let counts = |event: &Event| Counter::open(*event, false, false).is_ok();
+    let events = [Event::Instructions, Event::Cycles, Event::CacheMisses, Event::BranchMisses];
+    match events.into_iter().filter(counts).map(Event::name).collect::<Vec<_>>()[..] {
+        [] => event(Event::Instructions),
+        [one] => Ok(format!("{one} alone counts")),
+        ref several => Ok(format!("{} count", several.join(", "))),
+    }
 }
 
 /// Traces a child: a setting, a container's filter or a security module may forbid it.

@@ -260,7 +260,8 @@ fn carry_out(
     let mut seen = before.since();
     let mut sum = Tally::default();
     for tally in tallies {
-        seen.busiest_cpu_ns = seen.busiest_cpu_ns.max(tally.cpu_ns);
+        let share = tally.cpu_ns as f64 / tally.wall_ns.max(1) as f64;
+        seen.busiest_share = seen.busiest_share.max(share.min(1.0));
         sum.add(&tally);
     }
     seen.threads = threads;

@@ -91,6 +91,8 @@ pub(super) struct Tally {
     pub(super) end_ns: u64,
     /// CPU time of the thread, in ns.
     pub(super) cpu_ns: u64,
+    /// Elapsed time of the same, in ns.
+    pub(super) wall_ns: u64,
     /// Time that the thread was ready and had no CPU, in ns, where the kernel tells.
     pub(super) queue_wait_ns: Option<u64>,
 }

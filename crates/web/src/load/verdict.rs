@@ -28,8 +28,8 @@ pub(super) struct Surroundings {
     /// Whether it was ended from outside.
     pub(super) stopped: bool,
     pub(super) threads: u32,
-    /// The time of the slowest thread on a CPU, in ns.
-    pub(super) busiest_cpu_ns: u64,
+    /// The share of its time that the busiest thread was on a CPU.
+    pub(super) busiest_share: f64,
 }
 
 /// The result of a load that took `elapsed_ns`.
@@ -182,11 +182,11 @@ fn doubts(result: &LoadResult, tally: &Tally, seen: &Surroundings) -> Vec<String
 fn shares(result: &LoadResult, tally: &Tally, seen: &Surroundings) -> Vec<String> {
     let mut doubts = Vec::new();
     let thread_ns = result.elapsed_ns as f64 * f64::from(seen.threads.max(1));
-    if seen.busiest_cpu_ns as f64 > BUSY_SHARE * result.elapsed_ns as f64 {
+    if seen.busiest_share > BUSY_SHARE {
         doubts.push(format!(
             "a thread of the generator was on a CPU {:.0} % of the time: it may be what limits \
              the load, and not the server; give it more threads",
-            100.0 * seen.busiest_cpu_ns as f64 / result.elapsed_ns as f64
+            100.0 * seen.busiest_share
         ));
     }
     if let Some(wait_ns) = tally.queue_wait_ns.filter(|ns| *ns as f64 > WAIT_SHARE * thread_ns) {

@@ -90,14 +90,14 @@ fn every_disturbance_is_a_doubt() {
     assert!(doubt(&exhausted, Surroundings::default()).contains("no port"));
     let nothing = Surroundings::default();
     for (seen, word) in [
-        (Surroundings { busiest_cpu_ns: SECOND_NS, ..nothing }, "more threads"),
+        (Surroundings { busiest_share: 1.0, ..nothing }, "more threads"),
         (Surroundings { stolen_ns: Some(SECOND_NS / 10), ..nothing }, "the host gave 10 %"),
         (Surroundings { stopped: true, ..nothing }, "before its time"),
     ] {
         assert!(doubt(&tally(), seen).contains(word), "{word}");
     }
     // What a short load does once is no share of its time.
-    let all = Surroundings { busiest_cpu_ns: 9_000_000, stolen_ns: Some(9_000_000), ..nothing };
+    let all = Surroundings { busiest_share: 1.0, stolen_ns: Some(9_000_000), ..nothing };
     let foreign = Surroundings { foreign_cpu_ns: Some(9_000_000), ..all };
     let short = result(&plan(Arrivals::Closed, true), &Tally::default(), 9_000_000, &foreign);
     assert!(short.doubts.is_empty() && short.foreign_cpu_ns.is_none(), "{:?}", short.doubts);

@@ -168,7 +168,7 @@ impl<'a> Worker<'a> {
     /// Puts its part of the load on the server, from the moment `start_ns` on.
     pub(super) fn run(mut self, start_ns: u64) -> Result<Tally, Error> {
         sys::clock::sleep_ns(start_ns.saturating_sub(now_ns()));
-        let cpu_ns = sys::clock::thread_cpu_ns();
+        let (cpu_ns, began_ns) = (sys::clock::thread_cpu_ns(), now_ns());
         let waited = sys::proc::schedstat_thread();
         self.begin(start_ns);
         let mut events = Events::with_capacity(EVENTS);
@@ -200,6 +200,7 @@ impl<'a> Worker<'a> {
             self.take(&events);
         };
         self.tally.cpu_ns = sys::clock::thread_cpu_ns().saturating_sub(cpu_ns);
+        self.tally.wall_ns = now_ns().saturating_sub(began_ns);
         self.tally.queue_wait_ns = sys::proc::schedstat_thread()
             .zip(waited)
             .map(|(after, before)| after.since(before).queue_wait_ns);
