@@ -68,3 +68,37 @@ fn middle((_, figure): &Figure, records: &[&Record]) -> Option<f64> {
 fn shown(value: f64) -> String {
     if value >= 1000.0 { count(value.round() as u64) } else { format!("{value:.2}") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use crate::say::chapter::chapters_without_figures;
+
+    /// Returns the words of the table, if there is one.
+    fn words(pmu: &[(&str, u64)]) -> Option<String> {
+        let mut fixture = fixture::mechanisms(2);
+        for measured in fixture.records.iter_mut().filter_map(|record| record.measured.as_mut()) {
+            measured.counters.pmu = pmu.iter().map(|(name, n)| (*name, *n)).collect();
+        }
+        let fixture::Fixture { manifest, records, summary } = &fixture;
+        let session = crate::Session { manifest, records, summary };
+        let chapters = chapters_without_figures(&session);
+        let blocks = counted(&chapters[0]);
+        let Some(Block::Table(table)) = blocks.first() else { return None };
+        let heads = table.columns.iter().map(|column| column.head.clone());
+        let cells = table.rows[0].cells.iter().map(Text::words);
+        Some(heads.chain(cells).collect::<Vec<_>>().join("|"))
+    }
+
+    #[test]
+    fn what_the_processor_counted_is_shown_and_what_it_did_not_count_is_no_column() {
+        assert_eq!(words(&[]), None);
+        let few = words(&[("cycles", 2_000_000), ("instructions", 3_000_000)]).unwrap();
+        assert!(few.starts_with("treatment|cycles|instructions|instructions per cycle|"), "{few}");
+        assert!(few.ends_with("|1.50") && few.split('|').count() == 8, "{few}");
+        // Nothing is divided by a counter that stood still.
+        let still = words(&[("cycles", 0), ("instructions", 0), ("cache-misses", 5)]).unwrap();
+        assert!(still.ends_with("|0.00|0.00"), "{still}");
+    }
+}

@@ -116,8 +116,8 @@ pub(super) fn walk(trial: &mut Trial<'_>, hog: bool) -> Result<()> {
     trial.observe("walk_beside_a_hog_beforehand", format!("{:.2} times as long", walked.felt));
     kit::require!(
         !hog || walked.felt >= FELT_MIN,
-        "a hog cannot be planted here and now: a walk beside one takes {:.2} times as long, so \
-             that the two CPUs share no cache, and the memory serves both. Choose CPUs that share \
+        "a hog cannot be planted here and now: a walk beside one takes {:.2} times as long, as \
+             if the two CPUs shared no cache and the memory served both. Choose CPUs that share \
              a cache by --affinity; on a virtual machine the host may have moved them apart",
         walked.felt
     );

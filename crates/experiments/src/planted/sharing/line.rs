@@ -18,8 +18,8 @@ pub(super) fn count(trial: &mut Trial<'_>, distance_words: usize) -> Result<()> 
         && trial.spec().topology.relation(one, other) == Some(Relation::Siblings)
     {
         return Err(Stop::unsupported(
-            "the two CPUs are threads of one core, which has one cache for both: this needs CPUs of two \
-             cores, if the machine has them (--affinity)",
+            "the two CPUs are hardware threads of one core, which has one cache for both: this needs more \
+             cores (--affinity, if the machine has more)",
         ));
     }
     let words = sys::pages::shared((distance_words + 1) * size_of::<u64>())?;
