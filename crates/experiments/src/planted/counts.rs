@@ -88,7 +88,7 @@ fn calls(trial: &mut Trial<'_>, count: u64) -> Result<()> {
 }
 
 /// Long enough for the thread to have given its CPU up before the timer fires, also on an emulated machine.
-const SLEEP_NS: u64 = 50_000;
+const SLEEP_NS: u64 = 200_000;
 
 fn switches(trial: &mut Trial<'_>, count: u64) -> Result<()> {
     sys::clock::sleep_ns(SLEEP_NS);

@@ -116,7 +116,8 @@ fn channel_lines(channel: &Channel, out: &mut String) {
     let Channel { name, text: Text { serves, remedy }, found } = channel;
     match found {
         Ok(found) => {
-            let _ = writeln!(out, "  {GOOD}✓ {name:<22}{GOOD:#} {found}");
+            let first = format!("  {GOOD}✓ {name:<22}{GOOD:#} ");
+            hanging(out, &first, CHANNEL_INDENT, found, Style::new());
         }
         Err(why) => {
             let indent = " ".repeat(CHANNEL_INDENT);
