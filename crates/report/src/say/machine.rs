@@ -47,7 +47,7 @@ pub(crate) fn environment(session: &Session<'_>) -> Vec<Block<'static>> {
 }
 
 /// The width of the drawing of the machine: a narrow page's.
-const DRAWING_CHARACTERS: usize = 44;
+const DRAWING_CHARACTERS: usize = 40;
 
 /// The most lines of it.
 const DRAWING_LINES_MAX: usize = 60;
