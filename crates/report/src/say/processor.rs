@@ -94,11 +94,12 @@ mod tests {
     #[test]
     fn what_the_processor_counted_is_shown_and_what_it_did_not_count_is_no_column() {
         assert_eq!(words(&[]), None);
-        let few = words(&[("cycles", 2_000_000), ("instructions", 3_000_000)]).unwrap();
+        let few = words(&[("cycles", 2_000_000), ("instructions", 3_000_000)]).unwrap_or_default();
         assert!(few.starts_with("treatment|cycles|instructions|instructions per cycle|"), "{few}");
         assert!(few.ends_with("|1.50") && few.split('|').count() == 8, "{few}");
         // Nothing is divided by a counter that stood still.
-        let still = words(&[("cycles", 0), ("instructions", 0), ("cache-misses", 5)]).unwrap();
+        let still = words(&[("cycles", 0), ("instructions", 0), ("cache-misses", 5)]);
+        let still = still.unwrap_or_default();
         assert!(still.ends_with("|0.00|0.00"), "{still}");
     }
 }
