@@ -58,8 +58,8 @@ pub(crate) fn warnings(own: &[&Record], topology: &Topology) -> Vec<String> {
         let [one, other] = cpus[..] else { continue };
         let what = match topology.relation(one, other) {
             Some(Relation::Siblings) => {
-                "hardware threads of one core, which share its caches and execution units. Where each has \
-                 a core, the numbers are others"
+                "hardware threads of one core, which share its caches and execution units. Numbers differ \
+                 on a machine with more cores"
             }
             Some(Relation::Packages) => {
                 "in two packages (sockets). Cores that share a cache give other numbers"

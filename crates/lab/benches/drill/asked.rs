@@ -6,7 +6,7 @@ cargo bench -p lab --bench drill [-- OPTIONS]
 
   --kills N        kill -9 of the runner, at random moments [20]
   --trial-kills N  kill -9 of a trial, likewise [20]
-  --guard-kills N  kill -9 of a guard, likewise [20]
+  --guard-kills N  kill -9 of a guard [20]
   --folders N      folders of sessions that are renamed, removed, or get another file of trials [6]
   --disks N        sessions on disks that are too small [5]
   --stops N        SIGSTOP of the runner [1]

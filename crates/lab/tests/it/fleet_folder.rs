@@ -24,9 +24,9 @@ fn nodes_stand_in_the_order_of_their_numbers_and_a_copy_advises_itself() {
     assert!(copied.status.success());
     let status = cluster.command().args(["status", "a copy"]).output().unwrap();
     assert_eq!(status.status.code(), Some(3), "{}", said(&status));
-    let told = stderr(&status);
-    assert!(told.contains("scruple fleet collect 'a copy' --wait"), "{told}");
-    assert!(!told.contains(&*cluster.folder().to_string_lossy()), "{told}");
+    let printed = stderr(&status);
+    assert!(printed.contains("scruple fleet collect 'a copy' --wait"), "{printed}");
+    assert!(!printed.contains(&*cluster.folder().to_string_lossy()), "{printed}");
     let table = String::from_utf8(status.stdout).unwrap();
     let first: Vec<&str> = table.lines().skip(1).map(|it| it.split(' ').next().unwrap()).collect();
     assert_eq!(first, ["m1", "m2", "m10"]);

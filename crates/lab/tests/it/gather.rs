@@ -21,9 +21,9 @@ impl Gathered {
             it.fleet("run", &["null", "--profile", "smoke", "--seed", "7", "--no-shield"]);
         let output = run.args(["--gather", "--folder", "fleet 1"]).args(words).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-        let told = String::from_utf8(output.stdout).unwrap();
-        assert!(told.contains("./scruple fleet node fleet.json"), "{told}");
-        assert!(told.contains("fleet 1' SESSION..."), "{told}");
+        let printed = String::from_utf8(output.stdout).unwrap();
+        assert!(printed.contains("./scruple fleet node fleet.json"), "{printed}");
+        assert!(printed.contains("fleet 1' SESSION..."), "{printed}");
         it
     }
 
@@ -121,9 +121,9 @@ fn sessions_come_back_once_whatever_their_machines_are_called() {
     let first = fleet.collect(&[&packed(&one, "tar.gz", &["-z"])]);
     assert_eq!(first.status.code(), Some(3), "{}", said(&first));
     assert!(stderr(&first).contains("1 taken in, 0 there already, 0 refused"), "{}", said(&first));
-    let told = status(3);
-    assert!(told.contains("1 of 3 nodes are complete\nweb  complete"), "{told}");
-    assert!(told.contains("scruple fleet collect 'fleet 1' SESSION..."), "{told}");
+    let printed = status(3);
+    assert!(printed.contains("1 of 3 nodes are complete\nweb  complete"), "{printed}");
+    assert!(printed.contains("scruple fleet collect 'fleet 1' SESSION..."), "{printed}");
     // A folder of sessions, and an archive without compression.
     let rest = [packed(&two, "tar", &[]), named.parent().unwrap().to_path_buf()];
     let all = fleet.collect(&rest.iter().map(PathBuf::as_path).collect::<Vec<_>>());
@@ -178,13 +178,13 @@ fn what_does_not_belong_to_the_plan_is_named_and_the_rest_is_taken() {
     all.extend([plain.as_path(), good.as_path()]);
     let output = fleet.collect(&all);
     assert_eq!(output.status.code(), Some(3), "{}", said(&output));
-    let told = stderr(&output);
+    let printed = stderr(&output);
     for (path, why) in cases.iter().chain([&(plain, "it has no node.json")]) {
         let name = path.file_name().unwrap().to_string_lossy();
-        let line = told.lines().find(|line| line.contains(&*name) && line.contains(why));
-        assert!(line.is_some_and(|line| !line.contains(".partial")), "{why}: {told}");
+        let line = printed.lines().find(|line| line.contains(&*name) && line.contains(why));
+        assert!(line.is_some_and(|line| !line.contains(".partial")), "{why}: {printed}");
     }
-    assert!(told.contains("1 taken in, 0 there already, 7 refused"), "{told}");
+    assert!(printed.contains("1 taken in, 0 there already, 7 refused"), "{printed}");
     assert_eq!(fleet.result().nodes.len(), 1);
     assert_eq!(fs::read_dir(fleet.folder().join(".partial")).unwrap().count(), 0);
     // One that bears the name of another replaces nothing.
@@ -192,8 +192,8 @@ fn what_does_not_belong_to_the_plan_is_named_and_the_rest_is_taken() {
     edit(&good.join("manifest.json"), |it| it["started_unix_ms"] = 1.into());
     let other = fleet.collect(&[&good]);
     assert_eq!(other.status.code(), Some(3), "{}", said(&other));
-    let told = stderr(&other);
-    assert!(told.contains("its manifest.json differs; nothing was replaced"), "{told}");
+    let printed = stderr(&other);
+    assert!(printed.contains("its manifest.json differs; nothing was replaced"), "{printed}");
     assert_eq!(fleet.held(), held);
 }
 

@@ -30,13 +30,13 @@ fn begun(mut command: Command, dir: &Path) -> Child {
 fn ended(child: Child, code: i32, wanted: &[&str]) -> String {
     let pid = child.id();
     let output = child.wait_with_output().unwrap();
-    told(&output, code, wanted);
+    printed(&output, code, wanted);
     assert!(processes_with("__trial").is_empty() && processes_with("__guard").is_empty());
     assert!(cgroups_of(pid).is_empty(), "{:?}", cgroups_of(pid));
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-fn told(output: &Output, code: i32, wanted: &[&str]) {
+fn printed(output: &Output, code: i32, wanted: &[&str]) {
     assert_eq!(output.status.code(), Some(code), "{}", said(output));
     for wanted in wanted {
         assert!(said(output).contains(wanted), "{wanted:?}: {}", said(output));
@@ -210,7 +210,7 @@ fn a_program_without_an_end_is_ended_when_the_time_is_up() {
     let output = budgeted(dir.path(), "[\"yes\", \"scruple-endless\"]", "1s");
     let wanted =
         ["nothing was measured: a trial of a (the command", "ran when the time was up", "--resume"];
-    told(&output, 2, &wanted);
+    printed(&output, 2, &wanted);
     assert_eq!(stored_trials(&dir.path().join("s")), []);
     assert!(!dir.path().join("s/scratch").exists());
     let left = std::fs::read_dir("/proc").unwrap().flatten().filter(|entry| {
@@ -227,7 +227,7 @@ fn what_ended_in_time_is_kept() {
     // The order of the first block is the seed's.
     let command = "[\"sleep\", \"{s}\"]\n[factors]\ns = [\"0.01\", \"4242.5\"]";
     let output = budgeted(dir.path(), command, "5s");
-    told(&output, 0, &["ran when the time was up; it was ended after", "and does not count"]);
+    printed(&output, 0, &["ran when the time was up; it was ended after", "and does not count"]);
     let trials = stored_trials(&dir.path().join("s"));
     assert!(!trials.is_empty() && trials.iter().all(|(.., treatment)| !treatment.contains("4242")));
 }
