@@ -18,7 +18,7 @@ pub(crate) fn look() -> Environment {
     let memory = sys::proc::meminfo().ok();
     let neighbours = sys::proc::neighbours(LOOK);
     let topology = kit::topology();
-    let threads_per_core = topology.cores.iter().map(Vec::len).max().unwrap_or(1);
+    let threads_per_core = topology.cores.iter().map(Vec::len).max().unwrap_or_default();
     Environment {
         host: sys::machine::hostname().unwrap_or_default(),
         machine: sys::machine::machine_hash().unwrap_or_default(),
