@@ -106,8 +106,15 @@ fn this_machine(doctor: &str) -> Vec<String> {
     const ELSEWHERE: [&str; 5] = ["kernel", "processor", "hypervisor", "C library", "rights"];
     let lines = doctor.lines().skip_while(|line| !line.starts_with("This machine")).skip(1);
     let lines = lines.take_while(|line| !line.trim().is_empty());
-    // A line without a name belongs to a drawing.
-    let named = lines.filter(|line| !line.starts_with("   ")).map(str::trim);
+    // A line without a name goes on with the one above it; the drawing stands below "rights".
+    let mut named = Vec::<String>::new();
+    for line in lines {
+        match named.last_mut() {
+            Some(above) if line.starts_with("   ") => *above += line,
+            _ => named.push(line.trim().into()),
+        }
+    }
+    let named = named.iter().map(String::as_str);
     let facts = named.filter(|line| !ELSEWHERE.iter().any(|name| line.starts_with(name)));
     let limits = doctor.lines().filter_map(|line| line.trim().strip_prefix("! "));
     let limits = limits.filter(|line| line.contains(" limits "));
