@@ -44,7 +44,16 @@ pub(super) struct Memory {
     pub(super) virtual_bytes: i64,
 }
 
+/// How far two readings of a runtime's memory may be apart that is at rest: compilers and collectors of
+/// garbage go on in the background.
+const UNREST_BYTES: i64 = 256 << 10;
+
 impl Memory {
+    fn is_as(self, last: Memory, model: Model) -> bool {
+        let moved = (self.pss_bytes - last.pss_bytes).abs();
+        self == last || matches!(model, Model::Runtime(_)) && moved <= UNREST_BYTES
+    }
+
     fn now(server: &Running) -> Result<Memory> {
         let mut sum = Memory { pss_bytes: 0, virtual_bytes: 0 };
         for pid in server.family() {
@@ -80,7 +89,7 @@ pub(super) fn memory_of(server: &Running, model: Model, connections: u32) -> Res
             continue;
         }
         let now = Memory::now(server)?;
-        if last.replace(now) == Some(now) {
+        if last.replace(now).is_some_and(|last| now.is_as(last, model)) {
             return Ok(Memory {
                 pss_bytes: now.pss_bytes - idle.pss_bytes,
                 virtual_bytes: now.virtual_bytes - idle.virtual_bytes,
@@ -94,6 +103,9 @@ fn has_all(server: &Running, model: Model, connections: u32) -> Result<bool> {
     let connections = u64::from(connections);
     Ok(match model {
         Model::ThreadPerConnection => sys::proc::status(server.pid())?.threads == connections + 1,
+        Model::Runtime(runtime) if runtime.has_a_thread_each() => {
+            sys::proc::status(server.pid())?.threads > connections
+        }
         Model::ForkPerRequest => server.family().len() as u64 == connections + 1,
         _ => true,
     })

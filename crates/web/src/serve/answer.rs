@@ -60,9 +60,9 @@ impl Answer {
 /// Does what a request needs in a thread that may stand still for it. A server that is to end does
 /// not do it to its end.
 pub(super) fn perform(server: &Server) {
-    match server.plan.service {
+    match server.next_service() {
         Service::Nothing => {}
-        Service::Wait(time) => wait(server, time),
+        Service::Wait(time) | Service::Mixed(time) => wait(server, time),
         Service::Compute(time) => compute(server, time),
     }
 }

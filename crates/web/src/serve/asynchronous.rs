@@ -57,9 +57,9 @@ async fn converse(mut stream: TcpStream, server: Arc<Server>) {
             },
             Next::Garbage => Answer::to_garbage(),
             Next::Request(request) => {
-                match server.plan.service {
+                match server.next_service() {
                     Service::Nothing => {}
-                    Service::Wait(time) => tokio::time::sleep(time).await,
+                    Service::Wait(time) | Service::Mixed(time) => tokio::time::sleep(time).await,
                     Service::Compute(time) => compute(&server, time),
                 }
                 Answer::to(request, server.plan.keep_alive)

@@ -275,8 +275,8 @@ impl Connection {
                     Next::Garbage => self.state = State::Writing(Answer::to_garbage()),
                     Next::Request(request) => {
                         let answer = Answer::to(request, server.plan.keep_alive);
-                        self.state = match server.plan.service {
-                            Service::Wait(time) => {
+                        self.state = match server.next_service() {
+                            Service::Wait(time) | Service::Mixed(time) => {
                                 self.state = State::Serving(answer);
                                 return Progress::Sleeps(time);
                             }

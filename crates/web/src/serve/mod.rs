@@ -17,15 +17,17 @@ mod event_loop;
 mod processes;
 mod request;
 mod running;
+mod runtime;
 #[cfg(test)]
 mod tests;
 
 pub use running::{Running, StartError};
+pub use runtime::Runtime;
 
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{Error, ErrorKind, Result};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// A model of concurrency.
@@ -46,6 +48,8 @@ pub enum Model {
     EventLoop,
     /// tokio on that number of threads. Its timers also have steps of 1 ms.
     Tokio(u32),
+    /// A program of another runtime, which [`Running::start_program`] starts.
+    Runtime(Runtime),
 }
 
 /// What a request needs before it is answered.
@@ -57,6 +61,8 @@ pub enum Service {
     Wait(Duration),
     /// CPU time, of the thread that serves it: an event loop serves nobody else meanwhile.
     Compute(Duration),
+    /// Every tenth request computes for that time; the others wait for it.
+    Mixed(Duration),
 }
 
 /// A server.
@@ -95,11 +101,28 @@ struct Server {
     silence: Duration,
     /// Whether it ends because it could not be set up.
     given_up: AtomicBool,
+    /// The requests that came, of all its processes.
+    asked: Option<&'static [AtomicU64]>,
 }
 
 impl Server {
     fn new(plan: &Plan) -> Self {
-        Server { plan: *plan, silence: SILENCE, given_up: AtomicBool::new(false) }
+        let counts = matches!(plan.service, Service::Mixed(_));
+        let asked = counts.then(|| sys::pages::shared_for_ever(1).ok()).flatten();
+        Server { plan: *plan, silence: SILENCE, given_up: AtomicBool::new(false), asked }
+    }
+
+    /// What the next request needs: nothing, to wait, or to compute.
+    fn next_service(&self) -> Service {
+        match (self.plan.service, self.asked) {
+            (Service::Mixed(time), Some([asked, ..])) => {
+                let is_tenth = (asked.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(10);
+                if is_tenth { Service::Compute(time) } else { Service::Wait(time) }
+            }
+            // Without memory for the count, it is the usual request of such a mixture.
+            (Service::Mixed(time), _) => Service::Wait(time),
+            (service, _) => service,
+        }
     }
 
     /// Whether the server is to end.
@@ -161,7 +184,7 @@ fn run(listener: TcpListener, server: &Server) -> Result<()> {
         processes::must_be_alone()?;
     }
     sys::interrupt::install().map_err(Error::other)?;
-    if !matches!(model, Model::EventLoop | Model::Tokio(_)) {
+    if !matches!(model, Model::EventLoop | Model::Tokio(_) | Model::Runtime(_)) {
         blocking::arrange(&listener, server)?;
     }
     match model {
@@ -172,6 +195,7 @@ fn run(listener: TcpListener, server: &Server) -> Result<()> {
         Model::PreFork(processes) => processes::pre_fork(&listener, processes, server)?,
         Model::EventLoop => event_loop::run(listener, server)?,
         Model::Tokio(threads) => asynchronous::run(listener, threads, server)?,
+        Model::Runtime(_) => return Err(Error::new(ErrorKind::InvalidInput, "it is a program")),
     }
     Ok(())
 }
