@@ -3,13 +3,13 @@
 mod cost;
 
 use crate::support::allow_descriptors;
-use cost::{Account, Memory};
+use cost::{Account, Held};
 use kit::model::{Arrivals, LoadPlan, LoadResult, LoadTimes, Profile};
 use kit::{Result, Stop, Trial};
 use std::io::ErrorKind;
+use std::path::Path;
 use std::time::Duration;
 use web::load::Outcome;
-use std::path::Path;
 use web::serve::{Model, Plan, Running, Runtime, Service, StartError, listen};
 
 experiment!("servers", "servers.toml");
@@ -225,7 +225,7 @@ impl Treatment {
 
     /// What these take, by a server of its own; `None` where they are more than its accept queue has
     /// room for.
-    fn memory(&self, cpus: &[u32]) -> Result<Option<Memory>> {
+    fn memory(&self, cpus: &[u32]) -> Result<Option<Held>> {
         if self.held() > self.backlog {
             return Ok(None);
         }
@@ -298,7 +298,7 @@ impl Treatment {
         used: Account,
         before: &Account,
         ended: &sys::task::Ended,
-        memory: Option<Memory>,
+        memory: Option<Held>,
     ) {
         let answered = result.counts.answered;
         if answered > 0 {
@@ -317,8 +317,12 @@ impl Treatment {
         }
         if let Some(memory) = memory {
             let held = self.held().into();
-            trial.record("connection_bytes", held, vec![memory.pss_bytes]);
-            trial.record("connection_virtual_bytes", held, vec![memory.virtual_bytes]);
+            trial.record_one("server_bytes", memory.idle.pss_bytes);
+            trial.record("connection_bytes", held, vec![memory.added.pss_bytes]);
+            trial.record("connection_virtual_bytes", held, vec![memory.added.virtual_bytes]);
+            if let Some(bytes) = memory.kernel_bytes {
+                trial.record("connection_kernel_bytes", held, vec![bytes]);
+            }
         }
     }
 }

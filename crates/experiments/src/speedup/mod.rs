@@ -119,7 +119,13 @@ impl Run {
             trial.need_disk(1 << 20)?;
         }
         let stage = Stage::new(workload, party.workers, wait, scale, footprint_bytes)?;
-        Ok(Run { stage, rounds, scale, workers: party.workers, home: Home::of(trial, &party.cpus)? })
+        Ok(Run {
+            stage,
+            rounds,
+            scale,
+            workers: party.workers,
+            home: Home::of(trial, &party.cpus)?,
+        })
     }
 
     fn record(&self, trial: &mut Trial<'_>) {

@@ -237,7 +237,8 @@ fn far_memory_is_a_level_where_a_second_node_has_memory() {
     let grids = vec![Grid { from: Profile::Smoke, vary }];
     let design = Design { id: "it".into(), factors: vec![memory], grids, ..Design::default() };
     let levels = |memory_bytes: &[u64]| {
-        let node = |(node, bytes): (u32, &u64)| NumaNode { node, cpus: vec![node], memory_bytes: *bytes };
+        let node =
+            |(node, bytes): (u32, &u64)| NumaNode { node, cpus: vec![node], memory_bytes: *bytes };
         let nodes = (0..).zip(memory_bytes).map(node).collect();
         let design = design.clone().on(&[0], &Topology { nodes, ..Topology::default() });
         design.treatments(Profile::Smoke).len()

@@ -23,9 +23,8 @@ pub fn farthest(node: u32) -> Option<u32> {
 }
 
 fn farthest_in(root: &Path, node: u32, allowed: &[u32]) -> Option<u32> {
-    let list = |name: &str| {
-        text::value(root.join(name)).and_then(|list| affinity::parse_list(&list).ok())
-    };
+    let list =
+        |name: &str| text::value(root.join(name)).and_then(|list| affinity::parse_list(&list).ok());
     let distances = text::value(root.join(format!("node{node}/distance")))?;
     let distances = distances.split_whitespace().map(|it| it.parse::<u32>().ok());
     let with_memory = list("has_memory")?;

@@ -191,8 +191,7 @@ fn compile(compiler: &Path, folder: &Path, file: &str) -> Result<(), StartError>
         ("GO111MODULE", "off".into()),
     ];
     command.args(arguments).env_clear().envs(variables).current_dir(&folder).stdin(Stdio::null());
-    let bounds =
-        Bounds { time: None, complaint_bytes_max: COMPLAINT_BYTES_MAX, stop: &|| false };
+    let bounds = Bounds { time: None, complaint_bytes_max: COMPLAINT_BYTES_MAX, stop: &|| false };
     let compiled = sys::program::answer(&mut command, &bounds, COMPLAINT_BYTES_MAX);
     // Hundreds of megabytes that nobody needs again; what cannot be removed goes with the folder.
     let _ = std::fs::remove_dir_all(cache);

@@ -54,7 +54,10 @@ pub(super) struct Model {
     pub(super) name: &'static str,
     pub(super) kind: Kind,
     pub(super) added_ns: Ends,
+    /// Memory of a worker, or of a connection of a model that has a few workers for all.
     pub(super) memory_bytes: Option<Ends>,
+    /// Memory of the server without connections; 0 where it was not measured.
+    pub(super) base_bytes: Ends,
 }
 
 /// What a number of workers does under the load; times in ns, rates per ns.
