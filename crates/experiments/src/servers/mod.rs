@@ -43,8 +43,11 @@ const SERVICES: [(&str, Service); 4] = [
     ("wait", Service::Wait(Duration::from_millis(20))),
     ("compute", Service::Compute(Duration::from_millis(5))),
     ("none", Service::Nothing),
-    ("mixed", Service::Mixed(Duration::from_millis(20))),
+    ("mixed", Service::Mixed { wait: MIXED, compute: MIXED, every: 10 }),
 ];
+
+/// What a request of a mixture waits, and what every tenth computes before.
+const MIXED: Duration = Duration::from_millis(20);
 
 /// The levels of the factor `keep_alive`.
 const KEEP_ALIVE: [(&str, bool); 2] = [("no", false), ("yes", true)];
@@ -263,7 +266,7 @@ impl Treatment {
         let service = match self.server.service {
             Service::Nothing => return least,
             // Some of the requests that compute must be among those that are counted.
-            Service::Mixed(_) => return least.max(MIXED_MS),
+            Service::Mixed { .. } => return least.max(MIXED_MS),
             Service::Wait(time) | Service::Compute(time) => time,
         };
         let at_a_time = match (self.server.service, self.server.model) {

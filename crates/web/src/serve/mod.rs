@@ -61,8 +61,27 @@ pub enum Service {
     Wait(Duration),
     /// CPU time, of the thread that serves it: an event loop serves nobody else meanwhile.
     Compute(Duration),
-    /// Every tenth request computes for that time; the others wait for it.
-    Mixed(Duration),
+    /// To wait, and of every so many requests one to compute before.
+    Mixed {
+        /// How long each waits.
+        wait: Duration,
+        /// How much CPU time some need.
+        compute: Duration,
+        /// One of this number of requests computes: 1 means all.
+        every: u64,
+    },
+}
+
+impl Service {
+    /// Returns how long each request waits, and which part of them needs how much CPU time: one of so many.
+    fn parts(self) -> (Duration, Duration, u64) {
+        match self {
+            Service::Nothing => (Duration::ZERO, Duration::ZERO, 1),
+            Service::Wait(wait) => (wait, Duration::ZERO, 1),
+            Service::Compute(compute) => (Duration::ZERO, compute, 1),
+            Service::Mixed { wait, compute, every } => (wait, compute, every.max(1)),
+        }
+    }
 }
 
 /// A server.
@@ -107,22 +126,22 @@ struct Server {
 
 impl Server {
     fn new(plan: &Plan) -> Self {
-        let counts = matches!(plan.service, Service::Mixed(_));
+        let counts = plan.service.parts().2 > 1;
         let asked = counts.then(|| sys::pages::shared_for_ever(1).ok()).flatten();
         Server { plan: *plan, silence: SILENCE, given_up: AtomicBool::new(false), asked }
     }
 
-    /// What the next request needs: nothing, to wait, or to compute.
-    fn next_service(&self) -> Service {
-        match (self.plan.service, self.asked) {
-            (Service::Mixed(time), Some([asked, ..])) => {
-                let is_tenth = (asked.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(10);
-                if is_tenth { Service::Compute(time) } else { Service::Wait(time) }
-            }
-            // Without memory for the count, it is the usual request of such a mixture.
-            (Service::Mixed(time), _) => Service::Wait(time),
-            (service, _) => service,
+    /// Gives the next request the CPU time that it needs, and returns how long it is to wait then.
+    fn begin(&self) -> Duration {
+        let (wait, compute, every) = self.plan.service.parts();
+        let number = self.asked.and_then(|asked| asked.first()).map(|asked| {
+            // Of all processes of the server.
+            asked.fetch_add(1, Ordering::Relaxed) + 1
+        });
+        if !compute.is_zero() && number.is_none_or(|number| number.is_multiple_of(every)) {
+            answer::compute(self, compute);
         }
+        wait
     }
 
     /// Whether the server is to end.

@@ -3,7 +3,7 @@
 //! Each gets the listening socket as its standard input, and what a request needs as arguments. Go and Java
 //! are compiled once for all trials that share a folder.
 
-use super::{Plan, Service, StartError};
+use super::{Plan, StartError};
 use std::ffi::OsString;
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
@@ -145,9 +145,9 @@ impl Runtime {
             Some(_) => {}
             None => drop(command.arg(folder.join(needs.file))),
         }
-        let (service, time) = plan.service.parts();
-        let keep_alive = if plan.keep_alive { "yes" } else { "no" };
-        command.args([service, &time.as_nanos().to_string(), keep_alive, needs.model]);
+        let (wait, compute, every) = plan.service.parts();
+        command.args([wait.as_nanos(), compute.as_nanos(), every.into()].map(|it| it.to_string()));
+        command.args([if plan.keep_alive { "yes" } else { "no" }, needs.model]);
         command.env_clear().stdin(Stdio::from(OwnedFd::from(listener)));
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let launch = Launch { cpus: cpus.to_vec(), ..Launch::default() };
@@ -155,18 +155,6 @@ impl Runtime {
         let error = |error| StartError::System { what: "starting a server's program", error };
         let child = command.spawn().map_err(error)?;
         Ok(child.id().cast_signed())
-    }
-}
-
-impl Service {
-    /// Returns its name, and the time that it needs.
-    fn parts(self) -> (&'static str, std::time::Duration) {
-        match self {
-            Service::Nothing => ("nothing", std::time::Duration::ZERO),
-            Service::Wait(time) => ("wait", time),
-            Service::Compute(time) => ("compute", time),
-            Service::Mixed(time) => ("mixed", time),
-        }
     }
 }
 
@@ -213,7 +201,7 @@ fn compile(compiler: &Path, folder: &Path, file: &str) -> Result<(), StartError>
 fn has_virtual_threads(folder: &Path) -> bool {
     let Some(java) = find("java") else { return false };
     let mut command = Command::new(java);
-    command.arg("-cp").arg(folder).args(["Server", "nothing", "0", "no", "asked"]);
+    command.arg("-cp").arg(folder).args(["Server", "0", "0", "1", "no", "asked"]);
     command.env_clear().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }

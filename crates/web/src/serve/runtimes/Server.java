@@ -9,17 +9,18 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * A server of Java: a thread for each connection, of the platform or a virtual one (Java 21).
  *
- * Server SERVICE NS KEEP_ALIVE MODEL, with the listening socket as standard input. SERVICE is nothing,
- * wait, compute or mixed; MODEL is threads or virtual, or asked: then it ends, and fails without virtual
- * threads. SIGTERM ends it.
+ * Server WAIT_NS COMPUTE_NS EVERY KEEP_ALIVE MODEL, with the listening socket as standard input: each
+ * request waits, and one of EVERY computes before. MODEL is threads or virtual, or asked: then it ends, and
+ * fails without virtual threads. SIGTERM ends it.
  */
 public final class Server {
     private static final int HEAD_BYTES_MAX = 64 * 1024;
     private static final int STEPS = 1_000_000;
     private static final AtomicLong asked = new AtomicLong();
     private static volatile long sink;
-    private static String service;
-    private static long ns;
+    private static long waitNs;
+    private static long computeNs;
+    private static long every;
     private static boolean keepAlive;
     private static double nsPerStep;
 
@@ -72,10 +73,11 @@ public final class Server {
             String head;
             boolean isLast = false;
             while (!isLast && (head = head(peer, room)) != null) {
-                if (service.equals("compute") || service.equals("mixed") && asked.incrementAndGet() % 10 == 0) {
-                    sink = steps((long) (ns / nsPerStep));
-                } else if (!service.equals("nothing")) {
-                    Thread.sleep(ns / 1_000_000);
+                if (computeNs > 0 && (every == 1 || asked.incrementAndGet() % every == 0)) {
+                    sink = steps((long) (computeNs / nsPerStep));
+                }
+                if (waitNs > 0) {
+                    Thread.sleep(waitNs / 1_000_000, (int) (waitNs % 1_000_000));
                 }
                 isLast = !keepAlive || head.toLowerCase().contains("\r\nconnection: close\r\n");
                 ByteBuffer left = ByteBuffer.wrap(answer(isLast));
@@ -89,14 +91,15 @@ public final class Server {
     }
 
     public static void main(String[] args) throws Exception {
-        service = args[0];
-        ns = Long.parseLong(args[1]);
-        keepAlive = args[2].equals("yes");
+        waitNs = Long.parseLong(args[0]);
+        computeNs = Long.parseLong(args[1]);
+        every = Long.parseLong(args[2]);
+        keepAlive = args[3].equals("yes");
         Method virtual = null;
-        if (!args[3].equals("threads")) {
+        if (!args[4].equals("threads")) {
             virtual = Thread.class.getMethod("startVirtualThread", Runnable.class);
         }
-        if (args[3].equals("asked")) {
+        if (args[4].equals("asked")) {
             return;
         }
         Runtime.getRuntime().addShutdownHook(new Thread(() -> Runtime.getRuntime().halt(0)));

@@ -1,7 +1,7 @@
 // A server of Go: net/http serves each connection in a goroutine.
 //
-// server SERVICE NS KEEP_ALIVE, with the listening socket as standard input. SERVICE is nothing, wait,
-// compute or mixed. SIGTERM ends it.
+// server WAIT_NS COMPUTE_NS EVERY KEEP_ALIVE, with the listening socket as standard input: each request
+// waits, and one of EVERY computes before. SIGTERM ends it.
 package main
 
 import (
@@ -45,12 +45,15 @@ func compute(need time.Duration) {
 }
 
 func main() {
-	service := os.Args[1]
-	ns, err := strconv.ParseInt(os.Args[2], 10, 64)
-	if err != nil {
-		panic(err)
+	var numbers [3]int64
+	for at := range numbers {
+		number, err := strconv.ParseInt(os.Args[1+at], 10, 64)
+		if err != nil {
+			panic(err)
+		}
+		numbers[at] = number
 	}
-	need := time.Duration(ns)
+	wait, need, every := time.Duration(numbers[0]), time.Duration(numbers[1]), uint64(numbers[2])
 	listener, err := net.FileListener(os.Stdin)
 	if err != nil {
 		panic(err)
@@ -63,15 +66,13 @@ func main() {
 	}()
 	body := []byte("weighed and not wanting")
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		switch {
-		case service == "compute" || service == "mixed" && asked.Add(1)%10 == 0:
+		if need > 0 && (every == 1 || asked.Add(1)%every == 0) {
 			compute(need)
-		case service != "nothing":
-			time.Sleep(need)
 		}
+		time.Sleep(wait)
 		w.Header().Set("Content-Type", "text/plain")
 		_, _ = w.Write(body)
 	})}
-	server.SetKeepAlivesEnabled(os.Args[3] == "yes")
+	server.SetKeepAlivesEnabled(os.Args[4] == "yes")
 	panic(server.Serve(listener))
 }

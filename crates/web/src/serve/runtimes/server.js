@@ -1,13 +1,14 @@
 // A server of Node.js: one thread with an event loop.
 //
-// server SERVICE NS KEEP_ALIVE, with the listening socket as standard input. SERVICE is nothing, wait,
-// compute or mixed. SIGTERM ends it.
+// server WAIT_NS COMPUTE_NS EVERY KEEP_ALIVE, with the listening socket as standard input: each request
+// waits, and one of EVERY computes before. SIGTERM ends it.
 "use strict";
-const [service, ns, keepAlive] = process.argv.slice(2);
-const needMs = Number(ns) / 1e6;
+const [waitNs, computeNs, every] = process.argv.slice(2, 5).map(Number);
+const waitMs = waitNs / 1e6;
+const needMs = computeNs / 1e6;
 const body = "weighed and not wanting";
 const head = { "Content-Type": "text/plain", "Content-Length": body.length };
-if (keepAlive !== "yes") head.Connection = "close";
+if (process.argv[5] !== "yes") head.Connection = "close";
 let asked = 0;
 let state = 1;
 
@@ -32,14 +33,9 @@ const server = require("http").createServer((_, response) => {
     response.writeHead(200, head);
     response.end(body);
   };
-  if (service === "compute" || (service === "mixed" && ++asked % 10 === 0)) {
-    compute();
-    answer();
-  } else if (service === "nothing") {
-    answer();
-  } else {
-    setTimeout(answer, needMs);
-  }
+  if (needMs > 0 && ++asked % every === 0) compute();
+  if (waitMs > 0) setTimeout(answer, waitMs);
+  else answer();
 });
 server.keepAliveTimeout = 0;
 server.listen({ fd: 0 });

@@ -1,7 +1,7 @@
 """A server of Python: threads (http.server) or one event loop (asyncio).
 
-server SERVICE NS KEEP_ALIVE MODEL, with the listening socket as standard input. SERVICE is nothing, wait,
-compute or mixed; MODEL is threads or asyncio. SIGTERM ends it.
+server WAIT_NS COMPUTE_NS EVERY KEEP_ALIVE MODEL, with the listening socket as standard input: each request
+waits, and one of EVERY computes before. MODEL is threads or asyncio. SIGTERM ends it.
 """
 
 import asyncio
@@ -12,18 +12,17 @@ import socket
 import sys
 import time
 
-SERVICE, NS, KEEP_ALIVE, MODEL = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "yes", sys.argv[4]
+WAIT_S, COMPUTE_NS, EVERY = int(sys.argv[1]) / 1e9, int(sys.argv[2]), int(sys.argv[3])
+KEEP_ALIVE, MODEL = sys.argv[4] == "yes", sys.argv[5]
 BODY = b"weighed and not wanting"
 ASKED = itertools.count(1)
 
 
-def computes() -> bool:
-    return SERVICE == "compute" or SERVICE == "mixed" and next(ASKED) % 10 == 0
-
-
 def compute() -> None:
+    if COMPUTE_NS == 0 or next(ASKED) % EVERY != 0:
+        return
     begun, state = time.thread_time_ns(), 1
-    while time.thread_time_ns() - begun < NS:
+    while time.thread_time_ns() - begun < COMPUTE_NS:
         for _ in range(100):
             state = (state * 1103515245 + 12345) & 0xFFFFFFFF
 
@@ -38,10 +37,9 @@ def threads(listener: socket.socket) -> None:
         disable_nagle_algorithm = True
 
         def do_GET(self) -> None:
-            if computes():
-                compute()
-            elif SERVICE != "nothing":
-                time.sleep(NS / 1e9)
+            compute()
+            if WAIT_S > 0:
+                time.sleep(WAIT_S)
             self.send_response(200)
             self.send_header("Content-Type", "text/plain")
             self.send_header("Content-Length", str(len(BODY)))
@@ -63,10 +61,9 @@ async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
     try:
         while True:
             asked = await reader.readuntil(b"\r\n\r\n")
-            if computes():
-                compute()
-            elif SERVICE != "nothing":
-                await asyncio.sleep(NS / 1e9)
+            compute()
+            if WAIT_S > 0:
+                await asyncio.sleep(WAIT_S)
             writer.write(answer)
             await writer.drain()
             if not KEEP_ALIVE or b"connection: close" in asked.lower():

@@ -64,7 +64,9 @@ fn they_end_connections_and_compute() {
 #[test]
 fn every_tenth_request_of_a_mixture_computes() {
     let need = Duration::from_millis(30);
-    let plan = Plan { service: Service::Mixed(need), ..plan(Model::PreFork(3)) };
+    let wait = Duration::from_millis(1);
+    let service = Service::Mixed { wait, compute: need, every: 10 };
+    let plan = Plan { service, ..plan(Model::PreFork(3)) };
     let server = start(&plan);
     let cpu = || -> u64 {
         let family = server.family();
