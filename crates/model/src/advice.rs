@@ -168,9 +168,9 @@ pub struct Staffing {
     /// Memory of the server with all its workers or connections, in bytes, from the worst ends; null where
     /// the session did not measure it.
     pub memory_bytes: Option<f64>,
-    /// The same from the points of the estimates.
+    /// The same from the other ends.
     #[serde(default)]
-    pub memory_point_bytes: Option<f64>,
+    pub memory_least_bytes: Option<f64>,
     /// The highest rate that the same workers bear on the same terms, per second; null where
     /// connections are stated.
     pub rate_most_per_s: Option<f64>,

@@ -217,12 +217,21 @@ fn others(advice: &Advice, best: &Staffing) -> Option<String> {
     Some(format!("A request takes {own} of CPU time, and {more} with {with}."))
 }
 
+/// Returns the memory of a server: from the ends of the intervals, where they are apart.
+fn memory(one: &Staffing) -> String {
+    let Some(most) = one.memory_bytes else { return or_dash(None, bytes) };
+    match one.memory_least_bytes.filter(|least| *least < 0.97 * most) {
+        Some(least) => format!("{} to {}", bytes(least), bytes(most)),
+        None => bytes(most),
+    }
+}
+
 fn models(models: &[Staffing]) -> Table {
     let rows = models.iter().map(|one| {
         let mark = if one.refusal.is_none() { Tone::Good.mark() } else { Tone::Bad.mark() };
         let workers = or_dash(one.workers, |count| count.to_string());
-        let memory = or_dash(one.memory_bytes, bytes);
-        [format!("{mark} {}", name(&one.model)), time(one.cpu_ns), workers, p95(one), memory]
+        let (p95, memory) = (p95(one), memory(one));
+        [format!("{mark} {}", name(&one.model)), time(one.cpu_ns), workers, p95, memory]
     });
     Table::of(&["model", "#CPU time", "#workers", "#p95", "#memory"]).rows(rows)
 }

@@ -40,7 +40,7 @@ fn staffing(model: &str, cpu_ns: f64, workers: u32) -> Staffing {
         p95_ns: Some(61.3e6),
         p95_least_ns: Some(20.1e6),
         memory_bytes: Some(f64::from(workers) * 60e3),
-        memory_point_bytes: Some(f64::from(workers) * 58e3),
+        memory_least_bytes: Some(f64::from(workers) * 58e3),
         rate_most_per_s: Some(612.0),
     }
 }

@@ -123,7 +123,7 @@ impl Asked<'_> {
         by: f64,
     ) -> Option<Ends> {
         if let Some(known) = self.costs.list.iter().find(|cost| cost.id == id) {
-            return Some(Ends { point: known.estimate.point, high: known.estimate.high });
+            return Some(Ends::of(&known.estimate));
         }
         let design = self.designs.iter().find(|design| design.id == of)?;
         let found = estimate(design, self.records, &quantity)?;
@@ -133,7 +133,7 @@ impl Asked<'_> {
         let (what, experiment, divided_by) = (what.into(), of.into(), by);
         let cost = Cost { id, what, experiment, quantity, divided_by, unit, estimate };
         self.costs.list.push(cost);
-        Some(Ends { point: estimate.point, high: estimate.high })
+        Some(Ends::of(&estimate))
     }
 
     fn gap(&mut self, what: &str, measure: &str) {
@@ -263,7 +263,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_resolved_makes_nothing_cheaper() {
-        let sum = Ends { point: 10.0, high: 12.0 }.plus(Ends { point: -3.0, high: 1.0 }, 2.0);
-        assert_eq!(sum, Ends { point: 10.0, high: 14.0 });
+        let ends = |low, point, high| Ends { low, point, high };
+        let sum = ends(9.0, 10.0, 12.0).plus(ends(-5.0, -3.0, 1.0), 2.0);
+        assert_eq!(sum, ends(9.0, 10.0, 14.0));
     }
 }

@@ -358,9 +358,9 @@ fn staffed(load: &Load, model: &Model) -> Result<Staffing, laws::Error> {
         p95_ns: Some(needed.p95),
         p95_least_ns: Some((point.idle_ns + point.cpu_ns).min(needed.p95)),
         memory_bytes: needed_bytes,
-        memory_point_bytes: model.memory_bytes.map(|each| {
-            let each = each.point.max(0.0) + load.worker_memory_bytes;
-            model.base_bytes.point.max(0.0) + each * f64::from(needed.holders)
+        memory_least_bytes: model.memory_bytes.map(|each| {
+            let each = each.low.max(0.0) + load.worker_memory_bytes;
+            model.base_bytes.low.max(0.0) + each * f64::from(needed.holders)
         }),
         rate_most_per_s: needed.rate_most.map(|rate| rate * 1e9),
         ..staffing
