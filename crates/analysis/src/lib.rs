@@ -41,7 +41,7 @@ pub use answers::load::{
 };
 pub use answers::planning::{
     BadLoad, CONNECTIONS_MAX, CONNECTIONS_SPREAD_MAX, CPUS_MAX, MACHINES_MAX, PlanInput,
-    WORKERS_MAX, plan,
+    WORKERS_MAX, plan, sensitivity,
 };
 pub use answers::predict::predict;
 pub use answers::scaling;

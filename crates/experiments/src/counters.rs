@@ -2,6 +2,7 @@
 
 use crate::support::counting::{LINE_SHARED, LOCK_SHARED, Promise};
 use crate::support::party::Party;
+use kit::model::Relation;
 use kit::workers::{Model, Repeated, Rounds};
 use kit::{Result, Stop, Trial};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,15 +39,36 @@ const KINDS: [(&str, Kind); 9] = [
     ("packed_shards", Kind::Shards(increment::volatile, 1)),
 ];
 
-/// Whether all threads run on one CPU.
-const WHERE: [(&str, bool); 2] = [("spread", false), ("one_core", true)];
+/// Where the threads run.
+#[derive(Clone, Copy, Debug)]
+enum Where {
+    Spread,
+    OneCpu,
+    /// Two, on CPUs that have this in common.
+    Pair(Relation),
+}
+
+const WHERE: [(&str, Where); 6] = [
+    ("spread", Where::Spread),
+    ("one_core", Where::OneCpu),
+    ("siblings", Where::Pair(Relation::Siblings)),
+    ("shared_cache", Where::Pair(Relation::SharedCache)),
+    ("package", Where::Pair(Relation::Package)),
+    ("packages", Where::Pair(Relation::Packages)),
+];
 
 fn trial(trial: &mut Trial<'_>) -> Result<()> {
     increment::exact_or_why().map_err(Stop::unsupported)?;
     let kind = trial.pick("kind", &KINDS)?;
     let threads = trial.number("threads")? as usize;
-    let cpus = if trial.pick("placement", &WHERE)? { 1 } else { threads };
-    let party = Party::new(trial, Model::Thread, threads, cpus)?;
+    let party = match trial.pick("placement", &WHERE)? {
+        Where::Spread => Party::new(trial, Model::Thread, threads, threads),
+        Where::OneCpu => Party::new(trial, Model::Thread, threads, 1),
+        Where::Pair(relation) => {
+            kit::require!(threads == 2, "two CPUs have something in common, not {threads}");
+            Party::of_two(trial, Model::Thread, Some(relation))
+        }
+    }?;
     let mut counter = Counter::new(kind, threads)?;
     let profile = trial.spec().profile;
     counter.count = party.count(profile, counter.contention(), |count| counter.add(0, count));

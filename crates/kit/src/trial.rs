@@ -241,6 +241,19 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
+    /// Returns the NUMA node whose memory a thread on a CPU is to use: the CPU's own, or the farthest one.
+    /// `None` where there is nothing to choose: near memory on a machine with one node.
+    pub fn memory_node(&self, cpu: u32, far: bool) -> Result<Option<u32>> {
+        let nodes = &self.spec.topology.nodes;
+        let own = nodes.iter().find(|node| node.cpus.contains(&cpu)).map(|node| node.node);
+        if !far {
+            return Ok(own.filter(|_| nodes.len() > 1));
+        }
+        let farthest = own.and_then(sys::pages::node::farthest);
+        let none = || Stop::unsupported("needs a second NUMA node whose memory scruple may use");
+        farthest.map(Some).ok_or_else(none)
+    }
+
     /// Refuses the treatment unless `count` CPUs may be used at the same time.
     pub fn need_cpus(&self, count: usize) -> Result<()> {
         let have = self.spec.cpus.len();

@@ -34,6 +34,32 @@ pub struct Advice {
     pub gaps: Vec<Gap>,
     /// What was simulated request by request; null where formulas alone were used.
     pub simulated: Option<Simulated>,
+    /// What would be recommended if the load were another one.
+    #[serde(default)]
+    pub sensitivity: Vec<Sensitivity>,
+    /// Response times of each model that bears the load, by load; empty where machines are simulated.
+    #[serde(default)]
+    pub curves: Vec<ResponseCurve>,
+}
+
+/// What is recommended for a load that differs in one number.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Sensitivity {
+    /// How it differs, in words.
+    pub change: String,
+    /// The model that is recommended then; null where none bears it.
+    pub recommended: Option<String>,
+    /// The workers of that model.
+    pub workers: Option<u32>,
+}
+
+/// The mean response time of a model against the load, with the workers that it has for the stated load.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ResponseCurve {
+    /// The model's name.
+    pub model: String,
+    /// Requests per second, or connections; and the mean response time in ns.
+    pub points: Vec<(f64, f64)>,
 }
 
 /// One machine of several that are alike, played request by request.
@@ -75,6 +101,9 @@ pub struct Load {
     pub target_p95_ns: Option<f64>,
     /// A number of workers that is given; null where it is asked for.
     pub workers: Option<u32>,
+    /// The part by which the load may grow and must still be borne: 0.3 means 30 % more.
+    #[serde(default)]
+    pub headroom: f64,
     /// CPUs that serve.
     pub cpus: u32,
     /// Whether that number was stated; else it is that of the session's machine.
@@ -103,7 +132,7 @@ pub struct Cost {
 /// A model of concurrency under the load.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Staffing {
-    /// Its name: `pool`, `thread`, `process`, `event_loop`.
+    /// Its name: `pool`, `thread`, `process`, `event_loop`, or that of a runtime's level in `servers`.
     pub model: String,
     /// CPU time of a request with what the model adds to it, from the point of its estimates, in ns.
     pub cpu_point_ns: f64,
@@ -130,10 +159,18 @@ pub struct Staffing {
     pub wait_ns: Option<f64>,
     /// Mean time from a request to its answer, in ns.
     pub response_ns: Option<f64>,
-    /// The time within which 95 % of requests are answered, in ns.
+    /// The time within which 95 % of requests are answered, in ns, where service times scatter as
+    /// exponential ones do.
     pub p95_ns: Option<f64>,
-    /// Memory of all workers, in bytes; null where the session did not measure it.
+    /// The least that it can be: what a request takes alone, where all take the same.
+    #[serde(default)]
+    pub p95_least_ns: Option<f64>,
+    /// Memory of the server with all its workers or connections, in bytes, from the worst ends; null where
+    /// the session did not measure it.
     pub memory_bytes: Option<f64>,
+    /// The same from the other ends.
+    #[serde(default)]
+    pub memory_least_bytes: Option<f64>,
     /// The highest rate that the same workers bear on the same terms, per second; null where
     /// connections are stated.
     pub rate_most_per_s: Option<f64>,

@@ -66,6 +66,9 @@ pub struct FleetPlan {
     pub affinity: Option<String>,
     /// Whether trials are shielded.
     pub shield: bool,
+    /// Whether each machine stores its session redacted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub redact: bool,
 }
 
 /// What the engine was asked for.

@@ -7,7 +7,7 @@
 mod level;
 mod work;
 
-use crate::support::party::Party;
+use crate::support::party::{PAIRS, Party};
 use crate::support::random::Random;
 use kit::workers::{Model, Refusal, Rounds, Span, Worker};
 use kit::{Result, Stop, Trial, per_second, ppm};
@@ -41,7 +41,14 @@ fn trial(trial: &mut Trial<'_>) -> Result<()> {
     let blocks = plan.threads * LIVE * plan.sizes.most_bytes();
     trial.need_memory(2 * blocks as u64 + SPARE_BYTES)?;
     plan.level.put_in_place(trial)?;
-    let party = Party::new(trial, Model::Thread, plan.threads, plan.threads)?;
+    let party = match trial.pick("placement", &PAIRS)? {
+        None => Party::new(trial, Model::Thread, plan.threads, plan.threads),
+        relation => {
+            let threads = plan.threads;
+            kit::require!(threads == 2, "two CPUs have something in common, not {threads}");
+            Party::of_two(trial, Model::Thread, relation)
+        }
+    }?;
     let at_first_bytes = sys::proc::memory(sys::process::pid())?.rss_bytes;
     let house = House::new(plan, party.rounds(trial)?);
     let mut found = None;

@@ -129,6 +129,7 @@ fn every_level_has_its_code() {
     let design = design();
     crate::check_levels(&design, "allocator", &ALLOCATORS);
     crate::check_levels(&design, "size", &SIZES);
+    crate::check_levels(&design, "placement", &crate::support::party::PAIRS);
     crate::check_levels(&design, "pattern", &PATTERNS);
     assert_eq!(ALLOCATORS.iter().filter(|(_, level)| level.calls == Calls::None).count(), 1);
 }

@@ -8,7 +8,7 @@
 mod kind;
 mod subject;
 
-use crate::support::memory::{HUGE_PART, huge_as_asked};
+use crate::support::memory::{HUGE_PART, Home, huge_as_asked};
 use kind::{Faults, Hint, Limit, Plan};
 use kit::{Result, Trial};
 use subject::{Subject, Walk};
@@ -31,7 +31,9 @@ const BLOCK_BYTES: u64 = 512;
 
 fn trial(trial: &mut Trial<'_>) -> Result<()> {
     let plan = Plan::of(trial)?;
-    trial.pin_to_one()?;
+    let cpu = trial.pin_to_one()?;
+    let home = Home::of(trial, &[cpu])?;
+    home.settle()?;
     let mut subject = Subject::prepare(trial, &plan)?;
     if !plan.kind.is_cold() {
         // The footprint is touched just before, so that its pages are recycled ones and not fresh
@@ -51,6 +53,9 @@ fn trial(trial: &mut Trial<'_>) -> Result<()> {
         }
     }
     trial.end()?;
+    if let Some(elsewhere) = subject.memory().map(|it| home.elsewhere(it)).transpose()?.flatten() {
+        trial.check("pages on another NUMA node, of those looked at", elsewhere as f64, 0.0, 0.0);
+    }
     record(trial, &plan, &walks);
     check(trial, &plan, &walks);
     Ok(())

@@ -120,6 +120,14 @@ impl<'p> Subject<'p> {
         })
     }
 
+    /// The anonymous memory.
+    pub(super) fn memory(&self) -> Option<&[u8]> {
+        match &self.behind {
+            Behind::Memory { memory, .. } => Some(memory.as_slice()),
+            Behind::File { .. } => None,
+        }
+    }
+
     /// How much of the memory is in huge pages, in bytes.
     pub(super) fn huge_bytes(&self) -> Result<u64> {
         match &self.behind {

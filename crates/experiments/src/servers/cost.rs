@@ -36,21 +36,52 @@ impl Account {
 }
 
 /// Memory of a server's processes, summed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Memory {
     /// Resident, a shared page counted once in all (PSS).
     pub(super) pss_bytes: i64,
     /// Address space.
     pub(super) virtual_bytes: i64,
+    /// Page tables of the processes.
+    page_tables_bytes: i64,
 }
 
+/// What the machine's kernel holds in stacks and objects that it cannot drop, where it is shown.
+fn kernel_bytes() -> Result<Option<i64>> {
+    let machine = sys::proc::meminfo()?;
+    let parts = machine.kernel_stack_bytes.zip(machine.slab_bytes);
+    Ok(parts.map(|(stacks, objects)| (stacks + objects) as i64))
+}
+
+/// What connections take of a server.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Held {
+    /// The server without them.
+    pub(super) idle: Memory,
+    /// What they add.
+    pub(super) added: Memory,
+    /// What they add to the kernel's memory: stacks, page tables and objects, those of the client's ends
+    /// among them; `None` where the kernel does not show it.
+    pub(super) kernel_bytes: Option<i64>,
+}
+
+/// How far two readings of a runtime's memory may be apart that is at rest: compilers and collectors of
+/// garbage go on in the background.
+const UNREST_BYTES: i64 = 256 << 10;
+
 impl Memory {
+    fn is_as(self, last: Memory, model: Model) -> bool {
+        let moved = (self.pss_bytes - last.pss_bytes).abs();
+        self == last || matches!(model, Model::Runtime(_)) && moved <= UNREST_BYTES
+    }
+
     fn now(server: &Running) -> Result<Memory> {
-        let mut sum = Memory { pss_bytes: 0, virtual_bytes: 0 };
+        let mut sum = Memory::default();
         for pid in server.family() {
             sum.pss_bytes += sys::proc::memory(pid)?.pss_bytes as i64;
-            let size = sys::proc::status(pid)?.vm_size_bytes.unwrap_or(0);
-            sum.virtual_bytes += size as i64;
+            let status = sys::proc::status(pid)?;
+            sum.virtual_bytes += status.vm_size_bytes.unwrap_or(0) as i64;
+            sum.page_tables_bytes += status.page_tables_bytes.unwrap_or(0) as i64;
         }
         Ok(sum)
     }
@@ -62,9 +93,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How far apart two looks are that must see the same.
 const STILL: Duration = Duration::from_millis(4);
 
-/// What `connections` connections add that have all begun their first request and not ended it.
-pub(super) fn memory_of(server: &Running, model: Model, connections: u32) -> Result<Memory> {
+/// Returns what `connections` connections take that have all begun their first request and not ended it.
+pub(super) fn memory_of(server: &Running, model: Model, connections: u32) -> Result<Held> {
     let idle = Memory::now(server)?;
+    let kernel_before = kernel_bytes()?;
     let mut held = Vec::with_capacity(connections as usize);
     for _ in 0..connections {
         let mut stream = TcpStream::connect_timeout(&server.address(), PATIENCE)?;
@@ -80,11 +112,15 @@ pub(super) fn memory_of(server: &Running, model: Model, connections: u32) -> Res
             continue;
         }
         let now = Memory::now(server)?;
-        if last.replace(now) == Some(now) {
-            return Ok(Memory {
+        if last.replace(now).is_some_and(|last| now.is_as(last, model)) {
+            let added = Memory {
                 pss_bytes: now.pss_bytes - idle.pss_bytes,
                 virtual_bytes: now.virtual_bytes - idle.virtual_bytes,
-            });
+                page_tables_bytes: now.page_tables_bytes - idle.page_tables_bytes,
+            };
+            let kernel = kernel_bytes()?.zip(kernel_before);
+            let kernel_bytes = kernel.map(|(now, then)| now - then + added.page_tables_bytes);
+            return Ok(Held { idle, added, kernel_bytes });
         }
     }
 }
@@ -94,6 +130,9 @@ fn has_all(server: &Running, model: Model, connections: u32) -> Result<bool> {
     let connections = u64::from(connections);
     Ok(match model {
         Model::ThreadPerConnection => sys::proc::status(server.pid())?.threads == connections + 1,
+        Model::Runtime(runtime) if runtime.has_a_thread_each() => {
+            sys::proc::status(server.pid())?.threads > connections
+        }
         Model::ForkPerRequest => server.family().len() as u64 == connections + 1,
         _ => true,
     })

@@ -3,13 +3,14 @@
 mod cost;
 
 use crate::support::allow_descriptors;
-use cost::{Account, Memory};
+use cost::{Account, Held};
 use kit::model::{Arrivals, LoadPlan, LoadResult, LoadTimes, Profile};
 use kit::{Result, Stop, Trial};
 use std::io::ErrorKind;
+use std::path::Path;
 use std::time::Duration;
 use web::load::Outcome;
-use web::serve::{Model, Plan, Running, Service, StartError, listen};
+use web::serve::{Model, Plan, Running, Runtime, Service, StartError, listen};
 
 experiment!("servers", "servers.toml");
 
@@ -17,7 +18,7 @@ experiment!("servers", "servers.toml");
 const POOL: u32 = 8;
 
 /// The levels of the factor `model`.
-const MODELS: [(&str, Model); 7] = [
+const MODELS: [(&str, Model); 13] = [
     ("single", Model::Single),
     ("pool", Model::Pool(POOL)),
     ("thread_each", Model::ThreadPerConnection),
@@ -25,15 +26,28 @@ const MODELS: [(&str, Model); 7] = [
     ("pre_fork", Model::PreFork(POOL)),
     ("event_loop", Model::EventLoop),
     ("tokio", Model::Tokio(2)),
+    ("go", Model::Runtime(Runtime::Go)),
+    ("java_threads", Model::Runtime(Runtime::JavaThreads)),
+    ("java_virtual", Model::Runtime(Runtime::JavaVirtual)),
+    ("node", Model::Runtime(Runtime::Node)),
+    ("python_threads", Model::Runtime(Runtime::PythonThreads)),
+    ("python_asyncio", Model::Runtime(Runtime::PythonAsyncio)),
 ];
+
+/// The folder of the programs of other runtimes: next to the trial's own, for all trials of a session.
+const PROGRAMS: &str = "../programs";
 
 /// The levels of the factor `service`. A request computes for a short time only: the ratio of two
 /// servers needs many requests, not long ones.
-const SERVICES: [(&str, Service); 3] = [
+const SERVICES: [(&str, Service); 4] = [
     ("wait", Service::Wait(Duration::from_millis(20))),
     ("compute", Service::Compute(Duration::from_millis(5))),
     ("none", Service::Nothing),
+    ("mixed", Service::Mixed { wait: MIXED, compute: MIXED, every: 10 }),
 ];
+
+/// What a request of a mixture waits, and what every tenth computes before.
+const MIXED: Duration = Duration::from_millis(20);
 
 /// The levels of the factor `keep_alive`.
 const KEEP_ALIVE: [(&str, bool); 2] = [("no", false), ("yes", true)];
@@ -52,6 +66,9 @@ const ANSWER_MS: u64 = 20_000;
 /// The longest load, in ms, whatever its rounds take.
 const LOAD_MS_MAX: u64 = 10_000;
 
+/// The shortest load of which every tenth request computes, in ms.
+const MIXED_MS: u64 = 400;
+
 /// Rounds of all connections in a closed loop: each connection has two answers at least, between
 /// which its turn is whole.
 const ROUNDS: u64 = 2;
@@ -67,6 +84,9 @@ const OTHER_DESCRIPTORS: u64 = 64;
 
 /// Processes and threads of the trial and of a server, beside those that serve.
 const OTHER_TASKS: usize = 4;
+
+/// Threads of another runtime, beside those that serve: compilers, collectors of garbage.
+const RUNTIME_TASKS: u32 = 64;
 
 /// The fewest connections that are held while memory is read: it comes in pages, and a shared page
 /// is worth more or less as other processes come and go.
@@ -86,16 +106,22 @@ struct Treatment {
 
 fn trial(trial: &mut Trial) -> Result<()> {
     let treatment = Treatment::read(trial)?;
+    if let Model::Runtime(runtime) = treatment.server.model {
+        runtime.prepare(Path::new(PROGRAMS)).map_err(not_started)?;
+    }
     allow_descriptors(u64::from(treatment.held()) + OTHER_DESCRIPTORS)?;
     trial.need_tasks(treatment.tasks())?;
     let server_cpus = place(trial)?;
     let memory = treatment.memory(&server_cpus)?;
     let server = treatment.start(&treatment.server, &server_cpus)?;
-    let before = Account::of(&server)?;
     let load = treatment.load(&server);
+    if matches!(treatment.server.model, Model::Runtime(_)) {
+        // Its compiler is to have seen the program at work.
+        web::load::run(&load, b"", &mut |_| true).map_err(no_load)?;
+    }
+    let before = Account::of(&server)?;
     trial.begin()?;
-    let outcome = web::load::run(&load, b"", &mut |_| true)
-        .map_err(|error| Stop::failed(format!("the load generator: {error}")))?;
+    let outcome = web::load::run(&load, b"", &mut |_| true).map_err(no_load)?;
     trial.end()?;
     let used = Account::of(&server)?.since(&before);
     let family = server.family();
@@ -123,10 +149,15 @@ fn place(trial: &mut Trial) -> Result<Vec<u32>> {
     Ok(vec![server])
 }
 
+fn no_load(error: web::load::Error) -> Stop {
+    Stop::failed(format!("the load generator: {error}"))
+}
+
 /// Turns an error of the room `web` into one of the kit.
 fn not_started(error: StartError) -> Stop {
     match error {
         StartError::Process(error) => error.into(),
+        StartError::Missing(needs) => Stop::unsupported(needs),
         StartError::System { what, error } if error.kind() == ErrorKind::NetworkUnreachable => {
             Stop::unsupported(format!(
                 "{what}: {error}: the loopback interface is down (ip link set lo up)"
@@ -158,7 +189,13 @@ impl Treatment {
 
     /// Starts a server and waits until it serves.
     fn start(&self, plan: &Plan, cpus: &[u32]) -> Result<Running> {
-        let started = Running::start(listen(self.backlog)?, plan, cpus);
+        let listener = listen(self.backlog)?;
+        let started = match plan.model {
+            Model::Runtime(runtime) => {
+                Running::start_program(listener, plan, runtime, cpus, Path::new(PROGRAMS))
+            }
+            _ => Running::start(listener, plan, cpus),
+        };
         let mut server = started.map_err(not_started)?;
         server.wait_until_ready(PATIENCE).map_err(not_started)?;
         Ok(server)
@@ -169,9 +206,19 @@ impl Treatment {
         let serving = match self.server.model {
             Model::ThreadPerConnection | Model::ForkPerRequest => self.held(),
             Model::Pool(count) | Model::PreFork(count) | Model::Tokio(count) => count,
+            Model::Runtime(runtime) if runtime.has_a_thread_each() => RUNTIME_TASKS + self.held(),
+            Model::Runtime(_) => RUNTIME_TASKS,
             Model::Single | Model::EventLoop => 0,
         };
         serving as usize + OTHER_TASKS
+    }
+
+    /// Whether threads or processes of the server end meanwhile, with their counts.
+    fn loses_threads(&self) -> bool {
+        match self.server.model {
+            Model::Runtime(runtime) => runtime.has_a_thread_each(),
+            model => matches!(model, Model::ForkPerRequest | Model::ThreadPerConnection),
+        }
     }
 
     /// Connections that are held while memory is read.
@@ -181,7 +228,7 @@ impl Treatment {
 
     /// What these take, by a server of its own; `None` where they are more than its accept queue has
     /// room for.
-    fn memory(&self, cpus: &[u32]) -> Result<Option<Memory>> {
+    fn memory(&self, cpus: &[u32]) -> Result<Option<Held>> {
         if self.held() > self.backlog {
             return Ok(None);
         }
@@ -218,6 +265,8 @@ impl Treatment {
         let connections = u64::from(self.connections);
         let service = match self.server.service {
             Service::Nothing => return least,
+            // Some of the requests that compute must be among those that are counted.
+            Service::Mixed { .. } => return least.max(MIXED_MS),
             Service::Wait(time) | Service::Compute(time) => time,
         };
         let at_a_time = match (self.server.service, self.server.model) {
@@ -252,7 +301,7 @@ impl Treatment {
         used: Account,
         before: &Account,
         ended: &sys::task::Ended,
-        memory: Option<Memory>,
+        memory: Option<Held>,
     ) {
         let answered = result.counts.answered;
         if answered > 0 {
@@ -265,14 +314,18 @@ impl Treatment {
                 _ => (used.cpu_ns, answered),
             };
             trial.record("request_cpu_ns", requests, vec![cpu_ns as i64]);
-            if !matches!(self.server.model, Model::ForkPerRequest | Model::ThreadPerConnection) {
+            if !self.loses_threads() {
                 trial.record("switches_count", answered, vec![used.slices as i64]);
             }
         }
         if let Some(memory) = memory {
             let held = self.held().into();
-            trial.record("connection_bytes", held, vec![memory.pss_bytes]);
-            trial.record("connection_virtual_bytes", held, vec![memory.virtual_bytes]);
+            trial.record_one("server_bytes", memory.idle.pss_bytes);
+            trial.record("connection_bytes", held, vec![memory.added.pss_bytes]);
+            trial.record("connection_virtual_bytes", held, vec![memory.added.virtual_bytes]);
+            if let Some(bytes) = memory.kernel_bytes {
+                trial.record("connection_kernel_bytes", held, vec![bytes]);
+            }
         }
     }
 }
@@ -291,6 +344,7 @@ fn record_requests(trial: &mut Trial, outcome: &Outcome) {
         }
     };
     time("response_p50_ns", &result.response, 50.0);
+    time("response_p75_ns", &result.response, 75.0);
     time("response_p99_ns", &result.response, 99.0);
     time("service_p50_ns", &result.service, 50.0);
     time("lateness_p99_ns", &result.lateness, 99.0);

@@ -57,6 +57,11 @@ impl Triad {
         looked.filter(|(at, found)| **found != *at as f64 + added).count() as u64
     }
 
+    /// Returns the array that the next pass reads.
+    pub(super) fn read(&self) -> &[f64] {
+        &self.b
+    }
+
     /// Returns the elements of all parts of arrays of `bytes` bytes.
     pub(super) fn elements(bytes: u64) -> u64 {
         bytes / TRIAD_BYTES

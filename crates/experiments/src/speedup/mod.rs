@@ -7,10 +7,11 @@ mod memory;
 mod output;
 mod stage;
 
+use crate::support::memory::Home;
 use crate::support::party::Party;
 use arithmetic::Way;
 use kit::model::Profile;
-use kit::workers::{Model, Pace, Rounds, Span};
+use kit::workers::{Model, Pace, Refusal, Rounds, Span};
 use kit::{Result, Trial};
 use stage::{Found, Stage, Wait, Workload};
 
@@ -71,10 +72,12 @@ fn trial(trial: &mut Trial<'_>) -> Result<()> {
     let first_cpu = party.cpus.first().copied().unwrap_or(0);
     frequency::realise(trial.pick("frequency", &FREQUENCIES)?, first_cpu)?;
     let run = Run::new(trial, workload, &party)?;
+    // Workers inherit it.
+    run.home.settle()?;
     party.work(trial, |worker| {
         let mut own = run.stage.member(worker.index);
         run.rounds.run(worker, &mut own)?;
-        own.look();
+        own.look(run.home).map_err(|_| Refusal::Failed)?;
         Ok(())
     })?;
     run.record(trial);
@@ -89,6 +92,7 @@ struct Run {
     rounds: Rounds,
     scale: u64,
     workers: usize,
+    home: Home,
 }
 
 impl Run {
@@ -115,7 +119,13 @@ impl Run {
             trial.need_disk(1 << 20)?;
         }
         let stage = Stage::new(workload, party.workers, wait, scale, footprint_bytes)?;
-        Ok(Run { stage, rounds, scale, workers: party.workers })
+        Ok(Run {
+            stage,
+            rounds,
+            scale,
+            workers: party.workers,
+            home: Home::of(trial, &party.cpus)?,
+        })
     }
 
     fn record(&self, trial: &mut Trial<'_>) {
@@ -171,6 +181,8 @@ impl Run {
         let undone = self.found().filter(Option::is_none).count();
         trial.check("rounds in which somebody did not do its part", undone as f64, 0.0, 0.0);
         trial.check("results that are wrong", self.stage.wrong()? as f64, 0.0, 0.0);
+        let elsewhere = self.stage.elsewhere();
+        trial.check("pages on another NUMA node, of those looked at", elsewhere, 0.0, 0.0);
         let planted = self.stage.exclusive_part();
         // With one worker nobody waits, so that the part shows in its time.
         if self.workers == 1 && planted > 0.0 {

@@ -3,6 +3,7 @@
 use super::arithmetic::{Arithmetic, Way};
 use super::memory::{Borders, Stencil, Triad};
 use super::output::{Output, Packer};
+use crate::support::memory::Home;
 use kit::Result;
 use kit::workers::Repeated;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -64,6 +65,8 @@ pub(super) struct Stage {
     alone_ns: AtomicU64,
     /// Results that were looked at and are not what they should be.
     wrong: AtomicU64,
+    /// Pages that were looked at and lie on another NUMA node than they should.
+    elsewhere: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -117,6 +120,7 @@ impl Stage {
             switches: zero(),
             alone_ns: zero(),
             wrong: zero(),
+            elsewhere: zero(),
         })
     }
 
@@ -161,6 +165,11 @@ impl Stage {
         }
     }
 
+    /// How many of the pages that were looked at lie on another NUMA node than they should.
+    pub(super) fn elsewhere(&self) -> f64 {
+        self.elsewhere.load(Ordering::Relaxed) as f64
+    }
+
     /// How many of the results that were looked at are wrong; to be asked when all are done.
     pub(super) fn wrong(&self) -> Result<u64> {
         let written =
@@ -195,14 +204,19 @@ impl Found {
 }
 
 impl Member<'_> {
-    /// Looks at what this worker has made of its memory. Its last act.
-    pub(super) fn look(&self) {
+    /// Looks at what this worker has made of its memory, and where that lies. Its last act.
+    pub(super) fn look(&self, home: Home) -> sys::Result<()> {
         let wrong = match &self.own {
             Own::Triad(triad) => triad.wrong(),
             Own::Stencil(stencil) => stencil.wrong(),
             Own::Nothing | Own::Packer(_) => 0,
         };
         self.stage.wrong.fetch_add(wrong, Ordering::Relaxed);
+        if let Own::Triad(triad) = &self.own {
+            let elsewhere = home.elsewhere(triad.read())?.unwrap_or(0);
+            self.stage.elsewhere.fetch_add(elsewhere as u64, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     fn do_part(&mut self, index: usize) -> u64 {

@@ -1,9 +1,9 @@
 //! Memory as a treatment asks for it, and what to say where the machine does not give it so.
 
-use kit::{Result, Stop};
+use kit::{Result, Stop, Trial};
 use std::path::Path;
 use sys::cgroup::{Cgroup, Version};
-use sys::pages::{Huge, Mapping};
+use sys::pages::{Huge, Mapping, node};
 
 /// The least part of memory that must be in huge pages where they were asked for: the rest may be
 /// what the kernel could not find whole.
@@ -11,6 +11,50 @@ pub(crate) const HUGE_PART: f64 = 0.95;
 
 /// The levels of the factor `pages`: the size of the pages of memory.
 pub(crate) const PAGES: [(&str, Huge); 2] = [("4k", Huge::Never), ("huge", Huge::Always)];
+
+/// The levels of the factor `memory`: whether it lies far from the CPU.
+pub(crate) const MEMORIES: [(&str, bool); 2] = [(kit::model::NEAR, false), (kit::model::FAR, true)];
+
+/// The distance between two pages that are looked at, in pages.
+const LOOKED_AT: usize = 64;
+
+/// Where the memory of threads on one NUMA node is to lie.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Home {
+    /// The node; `None` where there is only one.
+    node: Option<u32>,
+    far: bool,
+}
+
+impl Home {
+    /// Returns the node for threads on some CPUs.
+    ///
+    /// # Errors
+    /// Far memory is asked for and there is none, or the CPUs are on several nodes.
+    pub(crate) fn of(trial: &Trial<'_>, cpus: &[u32]) -> Result<Self> {
+        let far = trial.pick("memory", &MEMORIES)?;
+        let nodes = trial.spec().topology.nodes_of(cpus);
+        kit::require!(!far || nodes == Some(1), "no node is far from CPUs on several NUMA nodes");
+        let cpu = cpus.first().copied().filter(|_| nodes == Some(1));
+        let node = cpu.map_or(Ok(None), |cpu| trial.memory_node(cpu, far))?;
+        Ok(Home { node, far })
+    }
+
+    /// Lets this thread get memory from the far node alone. The kernel gives near memory without being asked.
+    pub(crate) fn settle(self) -> sys::Result<()> {
+        self.node.filter(|_| self.far).map_or(Ok(()), node::allocate_on)
+    }
+
+    /// Returns how many of the pages of a slice that were looked at lie on another node; `None` where a filter
+    /// hides it of near memory.
+    pub(crate) fn elsewhere<T>(self, slice: &[T]) -> sys::Result<Option<usize>> {
+        let Some(node) = self.node else { return Ok(None) };
+        match node::elsewhere(slice, LOOKED_AT, node) {
+            Err(error) if !self.far && error.is_unsupported() => Ok(None),
+            found => found.map(Some),
+        }
+    }
+}
 
 /// Maps anonymous memory in pages of the size asked for.
 pub(crate) fn mapped(bytes: usize, huge: Huge) -> Result<Mapping> {

@@ -28,6 +28,7 @@ fn fleet(folder: &Path) -> Fleet {
             seed: 7,
             affinity: None,
             shield: true,
+            redact: false,
         },
         request: FleetRequest { time_limit_s: 600, ..FleetRequest::default() },
         retries: 1,

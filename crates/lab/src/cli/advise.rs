@@ -7,9 +7,11 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("load").required(true).args(["rate", "connections"]))]
 pub(crate) struct AdviseArgs {
-    /// The session that has the measured costs [default: the latest of `scruple run`]
+    /// The sessions of this machine that have the measured costs [default: the latest of `scruple run`]
+    ///
+    /// An experiment that several of them hold is taken from the first.
     #[arg(value_name = "SESSION")]
-    pub(crate) session: Option<PathBuf>,
+    pub(crate) sessions: Vec<PathBuf>,
     /// Plan for this rate of requests, such as 500/s or 90/min
     #[arg(long, value_name = "RATE", value_parser = quantity::rate)]
     pub(crate) rate: Option<f64>,
@@ -41,9 +43,15 @@ pub(crate) struct AdviseArgs {
     /// Judge a pool of N workers instead of finding the number needed
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(analysis::WORKERS_MAX)))]
     pub(crate) workers: Option<u32>,
+    /// Require that the load may grow by this fraction, such as 30% or 0.3
+    #[arg(long, value_name = "SHARE", value_parser = quantity::share, default_value = "30%", conflicts_with = "workers")]
+    pub(crate) headroom: f64,
     /// Serve with N CPUs [default: the number that the session could use]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(analysis::CPUS_MAX)))]
     pub(crate) cpus: Option<u32>,
+    /// Write the answer as one HTML file also, with response time against load; `-` is standard output
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    pub(crate) html: Option<PathBuf>,
     /// Print the answer as JSON (docs/plan.schema.json)
     #[arg(long)]
     pub(crate) json: bool,

@@ -72,6 +72,10 @@ pub(crate) struct FleetRunArgs {
     /// Start nothing; print what each machine has to run
     #[arg(long, conflicts_with_all = ["nodelist", "hosts", "partition", "constraint", "account", "qos", "reservation", "time", "binary", "retries", "node_wait", "cancel_on_interrupt", "no_wait", "json"])]
     pub(crate) gather: bool,
+    /// With --gather: let each machine store its session without host names, paths and commands, as
+    /// `run --redact` does, and call itself `machine` unless it is given another name
+    #[arg(long, requires = "gather")]
+    pub(crate) redact: bool,
     /// Use this partition of Slurm
     #[arg(long, value_name = "NAME")]
     pub(crate) partition: Option<String>,
@@ -173,7 +177,7 @@ pub(crate) struct FleetNodeArgs {
     /// The fleet's folder, or a copy of its fleet.json
     #[arg(value_name = "FLEET")]
     pub(crate) fleet: PathBuf,
-    /// Call this machine so [default: its host name]
+    /// Use this name for the machine [default: its host name, or `machine` in a redacted fleet]
     #[arg(long, value_name = "NAME")]
     pub(crate) node: Option<String>,
     /// Write the session into this folder [default: the current one]

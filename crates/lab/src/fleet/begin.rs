@@ -102,6 +102,7 @@ fn plan(args: &FleetRunArgs, seed: u64) -> anyhow::Result<FleetPlan> {
         seed,
         affinity: measure.affinity.clone(),
         shield: !measure.no_shield,
+        redact: args.redact,
     };
     if let Some(cpus) = &plan.affinity {
         // Which CPUs there are, each node must say for itself.
@@ -122,8 +123,8 @@ pub(super) fn session_plan(plan: &FleetPlan, output: Option<PathBuf>) -> anyhow:
         affinity: plan.affinity.clone(),
         no_shield: !plan.shield,
     };
-    let args =
-        crate::cli::PlanArgs { measure, output, redact: false, resume: None, dry_run: false };
+    let redact = plan.redact;
+    let args = crate::cli::PlanArgs { measure, output, redact, resume: None, dry_run: false };
     crate::plan::of_catalog(&plan.experiments, plan.profile, &args)
 }
 

@@ -248,7 +248,7 @@ pub(super) fn must_be_as_planned(head: &Head, fleet: &Fleet) -> anyhow::Result<(
     if manifest.scruple != fleet.scruple {
         anyhow::bail!("scruple {} measured it, not {}", manifest.scruple, fleet.scruple);
     }
-    let FleetPlan { profile, time_budget_s, blocks, seed, shield, .. } = &fleet.plan;
+    let FleetPlan { profile, time_budget_s, blocks, seed, shield, redact, .. } = &fleet.plan;
     let options = &manifest.options;
     for (what, same) in [
         ("profile", options.profile == *profile),
@@ -256,6 +256,7 @@ pub(super) fn must_be_as_planned(head: &Head, fleet: &Fleet) -> anyhow::Result<(
         ("number of blocks", options.blocks == *blocks),
         ("seed", manifest.seed == *seed),
         ("wish for a shield", options.shield == *shield),
+        ("wish for redaction", manifest.redacted || !redact),
         ("inquiry", options.inquiry.is_none() && !options.selftest),
     ] {
         if !same {

@@ -24,6 +24,9 @@ const HOST_VARIABLE: &str = "PARALLEL_SSHLOGIN";
 /// What Slurm says of the CPUs that the node has for the job.
 const CPUS_VARIABLE: &str = "SLURM_CPUS_ON_NODE";
 
+/// What a machine is called whose host name is not to be stored.
+const NAMELESS: &str = "machine";
+
 /// The most characters of a host's name that a node is called by.
 const NAME_CHARACTERS_MAX: usize = 60;
 
@@ -108,7 +111,7 @@ fn place(args: &FleetNodeArgs) -> anyhow::Result<Folder> {
 fn identity(args: &FleetNodeArgs, fleet: &Fleet) -> anyhow::Result<Published> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     if fleet.engine == FleetEngine::Gather {
-        return drawn(args.node.as_deref());
+        return drawn(args.node.as_deref(), fleet.plan.redact);
     }
     let (node, job, restart) = if let Some(job) = &args.host {
         names::node("--host", job)?;
@@ -140,9 +143,10 @@ fn identity(args: &FleetNodeArgs, fleet: &Fleet) -> anyhow::Result<Published> {
 
 /// Returns the one attempt of a machine that shares nothing: its job is a number that no other run draws,
 /// since machines may have one name.
-fn drawn(name: Option<&str>) -> anyhow::Result<Published> {
+fn drawn(name: Option<&str>, redact: bool) -> anyhow::Result<Published> {
     let node = match name {
         Some(name) => name.to_string(),
+        None if redact => NAMELESS.into(),
         None => {
             let host = sys::machine::hostname().unwrap_or_default();
             let plain = |c: &char| c.is_ascii_alphanumeric() || "_.-".contains(*c);

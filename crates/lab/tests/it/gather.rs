@@ -246,6 +246,28 @@ fn a_hostile_archive_writes_nothing_but_its_session() {
 }
 
 #[test]
+fn a_redacted_fleet_gets_sessions_without_the_names_of_hosts() {
+    let fleet = Gathered::new(&["--redact"]);
+    let session = fleet.machine("a", &[]);
+    let name = session.file_name().unwrap().to_string_lossy().into_owned();
+    assert!(name.starts_with("machine."), "{name}");
+    let manifest: Value =
+        serde_json::from_slice(&fs::read(session.join("manifest.json")).unwrap()).unwrap();
+    assert_eq!(manifest["redacted"], true);
+    let host = sys::machine::hostname().unwrap();
+    assert_ne!(manifest["environment"]["host"], host);
+    let collected = fleet.collect(&[&session]);
+    assert_eq!(collected.status.code(), Some(0), "{}", said(&collected));
+    // One that names its host is not what the plan says.
+    let other = fleet.folder().parent().unwrap().join("other").join("machine.00000000aaaa.0");
+    copy(&session, &other);
+    edit(&other.join("manifest.json"), |manifest| manifest["redacted"] = false.into());
+    edit(&other.join("node.json"), |facts| facts["job"] = "00000000aaaa".into());
+    let refused = fleet.collect(&[&other]);
+    assert!(stderr(&refused).contains("another wish for redaction"), "{}", said(&refused));
+}
+
+#[test]
 fn words_that_do_not_fit_a_fleet_that_is_gathered_are_refused() {
     let fleet = Gathered::new(&[]);
     let error = |what: &str, words: &[&str], why: &str| {

@@ -1,6 +1,6 @@
 mod machine;
 
-pub use machine::OF_MACHINE;
+pub use machine::{FAR, NEAR, OF_MACHINE};
 
 use crate::{Cell, Design, Factor, Figure, Profile, ProgramFile, Quantity};
 use schemars::JsonSchema;

@@ -1,5 +1,7 @@
 use super::*;
-use crate::{Card, Center, Claim, Grid, Level, Quantity, Region, Response, Topology, Unit};
+use crate::{
+    Card, Center, Claim, Grid, Level, NumaNode, Quantity, Region, Response, Topology, Unit,
+};
 use proptest::prelude::*;
 
 fn level(name: &str, from: Profile) -> Level {
@@ -226,4 +228,20 @@ fn levels_follow_the_machine_where_a_grid_says_so() {
         all.filter(|it| it.level("place") != Some("apart")).count()
     };
     assert_eq!((places(&[0, 1, 2, 3]), places(&[0, 1]), places(&[0, 2])), (1, 0, 0));
+}
+
+#[test]
+fn far_memory_is_a_level_where_a_second_node_has_memory() {
+    let memory = factor("memory", &[(NEAR, Profile::Smoke), (FAR, Profile::Quick)]);
+    let vary = vec![("memory".into(), vec![OF_MACHINE.into()])];
+    let grids = vec![Grid { from: Profile::Smoke, vary }];
+    let design = Design { id: "it".into(), factors: vec![memory], grids, ..Design::default() };
+    let levels = |memory_bytes: &[u64]| {
+        let node =
+            |(node, bytes): (u32, &u64)| NumaNode { node, cpus: vec![node], memory_bytes: *bytes };
+        let nodes = (0..).zip(memory_bytes).map(node).collect();
+        let design = design.clone().on(&[0], &Topology { nodes, ..Topology::default() });
+        design.treatments(Profile::Smoke).len()
+    };
+    assert_eq!([levels(&[]), levels(&[1]), levels(&[1, 0]), levels(&[1, 1])], [0, 0, 0, 2]);
 }

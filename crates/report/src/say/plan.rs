@@ -1,8 +1,9 @@
 //! Which model of concurrency sustains a load, with how many workers.
 
 use super::load::{answer, bytes, rate, time};
+use crate::chart::{response_by_load, shown};
 use crate::doc::{Block, Doc, Role, Table, Text, Tone};
-use model::{Advice, Load, MeasuredProgram, Refusal, Staffing, Unit};
+use model::{Advice, Load, MeasuredProgram, Refusal, Sensitivity, Staffing, Unit};
 use wording::number::{Terms, estimate, or_dash, parts};
 use wording::{capital, counted, sentences};
 
@@ -26,6 +27,11 @@ pub fn advice(advice: &Advice) -> Doc<'static> {
         let why = one.refusal.as_ref().map(|refusal| why_not(refusal, one));
         let text = why.map(|why| format!("{}: {why}.", capital(name(&one.model))));
         doc.blocks.extend(text.map(|text| Block::note(Tone::Bad, text)));
+    }
+    doc.blocks.extend(figure(advice));
+    if !advice.sensitivity.is_empty() {
+        doc.push(Block::heading(2, "If the load were another one"));
+        doc.push(Block::List(advice.sensitivity.iter().map(|one| other(one, advice)).collect()));
     }
     for gap in &advice.gaps {
         let mut text = Text::from(format!("Not known: {}.", gap.what));
@@ -71,10 +77,12 @@ fn stated(load: &Load) -> String {
          {each} ({whose})."
     );
     let within = |p95| format!("Target: 95 % of responses within {}.", time(p95));
-    let at_most = |most| format!("Workers may use at most {}.", bytes(most));
+    let at_most = |most| format!("The server may use at most {} of memory.", bytes(most));
     let own = Some(load.worker_memory_bytes).filter(|own| *own > 0.0);
     let own = own.map(|own| format!("Each allocates {} itself.", bytes(own)));
-    let limits = [load.target_p95_ns.map(within), load.memory_bytes.map(at_most), own];
+    let grows = (load.headroom > 0.0 && load.machines.is_none())
+        .then(|| format!("Headroom: the load may grow by {}.", percent(load.headroom)));
+    let limits = [load.target_p95_ns.map(within), load.memory_bytes.map(at_most), own, grows];
     sentences([Some(load_is)].into_iter().chain(limits))
 }
 
@@ -84,7 +92,49 @@ fn name(model: &str) -> &str {
         "thread" => "a thread for each request",
         "process" => "a process for each request",
         "event_loop" => "an event loop",
+        "tokio" => "event loops (tokio)",
+        "go" => "goroutines (Go)",
+        "java_threads" => "a thread for each connection (Java)",
+        "java_virtual" => "virtual threads (Java)",
+        "node" => "an event loop (Node.js)",
+        "python_threads" => "a thread for each connection (Python)",
+        "python_asyncio" => "an event loop (Python)",
         other => other,
+    }
+}
+
+/// Returns what to use if the load were another one: "Twice the load: a pool of threads, 26 workers."
+fn other(one: &Sensitivity, advice: &Advice) -> Text {
+    let change = capital(&one.change);
+    let Some(model) = &one.recommended else {
+        return format!("{change}: no model sustains it.").into();
+    };
+    let workers = one.workers.filter(|_| model == "pool");
+    let workers = workers.map(|count| format!(" with {}", counted(count.into(), "worker")));
+    let same = advice.recommended.as_ref() == Some(model);
+    let still = if same { "still " } else { "" };
+    format!("{change}: {still}{}{}.", name(model), workers.unwrap_or_default()).into()
+}
+
+/// Returns the response time of the models against the load.
+fn figure(advice: &Advice) -> Option<Block<'static>> {
+    let load = if advice.load.rate_per_s.is_some() { "requests per second" } else { "connections" };
+    let title = "Response time against the load".into();
+    let drawn = response_by_load(&advice.curves, |model| capital(name(model)), load, title)?;
+    let caption = "Computed mean response times, with the workers of the table. A curve ends where the \
+                   queue would grow without limit.";
+    let figure = shown(drawn, "response-by-load".into(), None, vec![caption.into()]);
+    // Points of a formula are no measurements.
+    Some(Block::Figure(crate::doc::Figure { numbers: None, ..figure }))
+}
+
+/// Returns the time within which 95 % of requests are answered: between that of requests that all need
+/// the same and that of exponential times.
+fn p95(one: &Staffing) -> String {
+    let Some(most) = one.p95_ns else { return or_dash(None, time) };
+    match one.p95_least_ns.filter(|least| *least < 0.95 * most) {
+        Some(least) => format!("{} to {}", time(least), time(most)),
+        None => time(most),
     }
 }
 
@@ -115,7 +165,7 @@ fn recommended(best: Option<&Staffing>, advice: &Advice) -> String {
 /// Returns what the best model does under the load, and how far it is from its limits.
 fn behaviour(best: &Staffing, advice: &Advice) -> String {
     let load = &advice.load;
-    let (mean, p95) = (or_dash(best.response_ns, time), or_dash(best.p95_ns, time));
+    let (mean, p95) = (or_dash(best.response_ns, time), p95(best));
     let (present, busy) = (or_dash(best.present, rate), or_dash(best.cpu_busy, percent));
     let response = format!(
         "Responses take {mean} on average, and 95 % take {p95} or less. On average {present} requests are \
@@ -167,11 +217,20 @@ fn others(advice: &Advice, best: &Staffing) -> Option<String> {
     Some(format!("A request takes {own} of CPU time, and {more} with {with}."))
 }
 
+/// Returns the memory of a server: from the ends of the intervals, where they are apart.
+fn memory(one: &Staffing) -> String {
+    let Some(most) = one.memory_bytes else { return or_dash(None, bytes) };
+    match one.memory_least_bytes.filter(|least| *least < 0.97 * most) {
+        Some(least) => format!("{} to {}", bytes(least), bytes(most)),
+        None => bytes(most),
+    }
+}
+
 fn models(models: &[Staffing]) -> Table {
     let rows = models.iter().map(|one| {
         let mark = if one.refusal.is_none() { Tone::Good.mark() } else { Tone::Bad.mark() };
         let workers = or_dash(one.workers, |count| count.to_string());
-        let (p95, memory) = (or_dash(one.p95_ns, time), or_dash(one.memory_bytes, bytes));
+        let (p95, memory) = (p95(one), memory(one));
         [format!("{mark} {}", name(&one.model)), time(one.cpu_ns), workers, p95, memory]
     });
     Table::of(&["model", "#CPU time", "#workers", "#p95", "#memory"]).rows(rows)
@@ -255,8 +314,10 @@ fn assumptions(advice: &Advice) -> String {
         let who = load.connections.map_or("requests arrive", |_| "connections send requests");
         return format!(
             "The plan is computed from the worst ends of the intervals. {times} Then 95 % of responses are \
-             within three times the mean; steadier times mean shorter waits. It also assumes that {who} at \
-             random, and that a small process creates the threads or processes.{memory}"
+             within three times the mean. Steadier times mean shorter waits: the lower end of a p95 is that of \
+             requests that all need the same and never wait. It also assumes that {who} at random. A pool that \
+             keeps connections open is assumed to give each request, not each connection, to a free \
+             worker.{memory}"
         );
     };
     let connections = counted(simulated.connections.into(), "connection");

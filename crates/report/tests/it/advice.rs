@@ -1,8 +1,8 @@
 //! What `scruple plan` says, as people see it.
 
 use model::{
-    Advice, Cell, Cost, Estimate, Gap, Load, MeasuredProgram, Quantity, Refusal, Simulated,
-    Staffing, Unit,
+    Advice, Cell, Cost, Estimate, Gap, Load, MeasuredProgram, Quantity, Refusal, ResponseCurve,
+    Sensitivity, Simulated, Staffing, Unit,
 };
 
 fn estimate(point: f64) -> Estimate {
@@ -38,7 +38,9 @@ fn staffing(model: &str, cpu_ns: f64, workers: u32) -> Staffing {
         wait_ns: Some(0.8e6),
         response_ns: Some(20.9e6),
         p95_ns: Some(61.3e6),
+        p95_least_ns: Some(20.1e6),
         memory_bytes: Some(f64::from(workers) * 60e3),
+        memory_least_bytes: Some(f64::from(workers) * 58e3),
         rate_most_per_s: Some(612.0),
     }
 }
@@ -65,6 +67,7 @@ fn advice() -> Advice {
             cpu_share: 0.3,
             target_p95_ns: Some(100e6),
             memory_bytes: Some(2e9),
+            headroom: 0.3,
             cpus: 8,
             cpus_stated: true,
             ..Load::default()
@@ -87,6 +90,23 @@ fn advice() -> Advice {
         recommended: Some("pool".into()),
         alike: vec!["thread".into()],
         measured: Vec::new(),
+        sensitivity: [
+            ("twice the load", Some(("pool", 26))),
+            ("half the CPUs", Some(("thread", 30))),
+            ("half the memory", None),
+        ]
+        .map(|(change, best)| Sensitivity {
+            change: change.into(),
+            recommended: best.map(|(model, _)| model.into()),
+            workers: best.map(|(_, workers)| workers),
+        })
+        .into(),
+        curves: ["pool", "thread"]
+            .map(|model| ResponseCurve {
+                model: model.into(),
+                points: (1..20).map(|n| (50.0 * f64::from(n), 20e6 + 1e6 * f64::from(n))).collect(),
+            })
+            .into(),
         gaps: vec![Gap { what: "whether an event loop would do".into(), measure: String::new() }],
     }
 }
@@ -108,6 +128,13 @@ fn an_answer_in_words() {
     insta::assert_snapshot!("advice_100", plain(&advice(), 100));
     let narrow = plain(&advice(), 44);
     assert!(narrow.lines().all(|line| line.chars().count() <= 44), "{narrow}");
+}
+
+#[test]
+fn a_page_draws_the_response_of_each_model() {
+    let page = report::advice(&advice()).page();
+    assert!(page.contains("response-by-load") && page.contains("Response time against the load"));
+    assert_eq!(page.matches("A pool of threads").count(), 1, "once, in the legend");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Memory by the page: mappings, huge pages, residency, advice.
 
 mod file;
+pub mod node;
 
 pub use crate::workloads::touch::Pages;
 pub use file::{FileMapping, Share};

@@ -1,7 +1,7 @@
 //! The one handler: what a request needs before it is answered, and the answer.
 
 use super::request::{Persistence, Request};
-use super::{LOOK, Server, Service};
+use super::{LOOK, Server};
 use std::time::Duration;
 
 /// The head that all answers share, with the length of their body.
@@ -60,11 +60,8 @@ impl Answer {
 /// Does what a request needs in a thread that may stand still for it. A server that is to end does
 /// not do it to its end.
 pub(super) fn perform(server: &Server) {
-    match server.plan.service {
-        Service::Nothing => {}
-        Service::Wait(time) => wait(server, time),
-        Service::Compute(time) => compute(server, time),
-    }
+    let time = server.begin();
+    wait(server, time);
 }
 
 fn wait(server: &Server, time: Duration) {
@@ -95,7 +92,7 @@ pub(super) fn compute(server: &Server, time: Duration) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serve::{Model, Plan};
+    use crate::serve::{Model, Plan, Service};
 
     #[test]
     fn lengths_are_those_of_the_bodies() {

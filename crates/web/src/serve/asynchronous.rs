@@ -1,8 +1,8 @@
 //! tokio on several threads: a task for each connection.
 
-use super::answer::{Answer, compute};
+use super::answer::Answer;
 use super::request::{Inbox, Next};
-use super::{LINGER, LINGER_BYTES, LOOK, RETRY, Server, Service};
+use super::{LINGER, LINGER_BYTES, LOOK, RETRY, Server};
 use std::io::{ErrorKind, Result};
 use std::sync::Arc;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -57,10 +57,9 @@ async fn converse(mut stream: TcpStream, server: Arc<Server>) {
             },
             Next::Garbage => Answer::to_garbage(),
             Next::Request(request) => {
-                match server.plan.service {
-                    Service::Nothing => {}
-                    Service::Wait(time) => tokio::time::sleep(time).await,
-                    Service::Compute(time) => compute(&server, time),
+                let wait = server.begin();
+                if !wait.is_zero() {
+                    tokio::time::sleep(wait).await;
                 }
                 Answer::to(request, server.plan.keep_alive)
             }

@@ -1,8 +1,8 @@
 //! One thread with epoll: a request that waits for a timer or a peer costs no thread.
 
-use super::answer::{Answer, compute};
+use super::answer::Answer;
 use super::request::{Inbox, Next};
-use super::{LINGER, LINGER_BYTES, LOOK, RETRY, Server, Service};
+use super::{LINGER, LINGER_BYTES, LOOK, RETRY, Server};
 use mio::net::{TcpListener, TcpStream};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
@@ -275,17 +275,12 @@ impl Connection {
                     Next::Garbage => self.state = State::Writing(Answer::to_garbage()),
                     Next::Request(request) => {
                         let answer = Answer::to(request, server.plan.keep_alive);
-                        self.state = match server.plan.service {
-                            Service::Wait(time) => {
-                                self.state = State::Serving(answer);
-                                return Progress::Sleeps(time);
-                            }
-                            Service::Compute(time) => {
-                                compute(server, time);
-                                State::Writing(answer)
-                            }
-                            Service::Nothing => State::Writing(answer),
-                        };
+                        let wait = server.begin();
+                        if !wait.is_zero() {
+                            self.state = State::Serving(answer);
+                            return Progress::Sleeps(wait);
+                        }
+                        self.state = State::Writing(answer);
                     }
                 },
             }

@@ -17,15 +17,17 @@ mod event_loop;
 mod processes;
 mod request;
 mod running;
+mod runtime;
 #[cfg(test)]
 mod tests;
 
 pub use running::{Running, StartError};
+pub use runtime::Runtime;
 
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{Error, ErrorKind, Result};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// A model of concurrency.
@@ -46,6 +48,8 @@ pub enum Model {
     EventLoop,
     /// tokio on that number of threads. Its timers also have steps of 1 ms.
     Tokio(u32),
+    /// A program of another runtime, which [`Running::start_program`] starts.
+    Runtime(Runtime),
 }
 
 /// What a request needs before it is answered.
@@ -57,6 +61,27 @@ pub enum Service {
     Wait(Duration),
     /// CPU time, of the thread that serves it: an event loop serves nobody else meanwhile.
     Compute(Duration),
+    /// To wait, and of every so many requests one to compute before.
+    Mixed {
+        /// How long each waits.
+        wait: Duration,
+        /// How much CPU time some need.
+        compute: Duration,
+        /// One of this number of requests computes: 1 means all.
+        every: u64,
+    },
+}
+
+impl Service {
+    /// Returns how long each request waits, and which part of them needs how much CPU time: one of so many.
+    fn parts(self) -> (Duration, Duration, u64) {
+        match self {
+            Service::Nothing => (Duration::ZERO, Duration::ZERO, 1),
+            Service::Wait(wait) => (wait, Duration::ZERO, 1),
+            Service::Compute(compute) => (Duration::ZERO, compute, 1),
+            Service::Mixed { wait, compute, every } => (wait, compute, every.max(1)),
+        }
+    }
 }
 
 /// A server.
@@ -95,11 +120,28 @@ struct Server {
     silence: Duration,
     /// Whether it ends because it could not be set up.
     given_up: AtomicBool,
+    /// The requests that came, of all its processes.
+    asked: Option<&'static [AtomicU64]>,
 }
 
 impl Server {
     fn new(plan: &Plan) -> Self {
-        Server { plan: *plan, silence: SILENCE, given_up: AtomicBool::new(false) }
+        let counts = plan.service.parts().2 > 1;
+        let asked = counts.then(|| sys::pages::shared_for_ever(1).ok()).flatten();
+        Server { plan: *plan, silence: SILENCE, given_up: AtomicBool::new(false), asked }
+    }
+
+    /// Gives the next request the CPU time that it needs, and returns how long it is to wait then.
+    fn begin(&self) -> Duration {
+        let (wait, compute, every) = self.plan.service.parts();
+        let number = self.asked.and_then(|asked| asked.first()).map(|asked| {
+            // Of all processes of the server.
+            asked.fetch_add(1, Ordering::Relaxed) + 1
+        });
+        if !compute.is_zero() && number.is_none_or(|number| number.is_multiple_of(every)) {
+            answer::compute(self, compute);
+        }
+        wait
     }
 
     /// Whether the server is to end.
@@ -161,7 +203,7 @@ fn run(listener: TcpListener, server: &Server) -> Result<()> {
         processes::must_be_alone()?;
     }
     sys::interrupt::install().map_err(Error::other)?;
-    if !matches!(model, Model::EventLoop | Model::Tokio(_)) {
+    if !matches!(model, Model::EventLoop | Model::Tokio(_) | Model::Runtime(_)) {
         blocking::arrange(&listener, server)?;
     }
     match model {
@@ -172,6 +214,7 @@ fn run(listener: TcpListener, server: &Server) -> Result<()> {
         Model::PreFork(processes) => processes::pre_fork(&listener, processes, server)?,
         Model::EventLoop => event_loop::run(listener, server)?,
         Model::Tokio(threads) => asynchronous::run(listener, threads, server)?,
+        Model::Runtime(_) => return Err(Error::new(ErrorKind::InvalidInput, "it is a program")),
     }
     Ok(())
 }

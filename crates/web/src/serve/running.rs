@@ -1,9 +1,10 @@
 //! A server in a process of its own.
 
-use super::{Model, Plan, SILENCE, Server, run};
+use super::{Model, Plan, Runtime, SILENCE, Server, run};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::time::{Duration, Instant};
 use sys::Pid;
 use sys::task::Ended;
@@ -25,6 +26,9 @@ pub enum StartError {
     /// It ended instead of answering.
     #[error("the server ended before it answered: {0}")]
     Ended(String),
+    /// Its runtime is not installed, or is too old; what is needed is in the text.
+    #[error("{0}")]
+    Missing(String),
     /// It did not answer in time.
     #[error("the server did not answer within {0:?}")]
     Silent(Duration),
@@ -87,6 +91,22 @@ impl Running {
             if run(listener, &server).is_ok() { 0 } else { NOT_SET_UP }
         })?;
         Ok(Running { pid, address, model: plan.model, is_over: false })
+    }
+
+    /// Starts a server of another runtime, which [`Runtime::prepare`] has put into a folder.
+    ///
+    /// # Errors
+    /// Where its program cannot be started.
+    pub fn start_program(
+        listener: TcpListener,
+        plan: &Plan,
+        runtime: Runtime,
+        cpus: &[u32],
+        folder: &Path,
+    ) -> Result<Running, StartError> {
+        let address = listener.local_addr().map_err(system("getsockname"))?;
+        let pid = runtime.start(listener, plan, cpus, folder)?;
+        Ok(Running { pid, address, model: Model::Runtime(runtime), is_over: false })
     }
 
     /// Where it listens.
@@ -155,6 +175,8 @@ impl Running {
     /// Whether it has the workers that it has while nobody asks.
     fn is_settled(&self) -> sys::Result<bool> {
         let (threads, children) = match self.model {
+            // A runtime has threads of its own, as many as it likes.
+            Model::Runtime(_) => return Ok(true),
             Model::Single | Model::EventLoop => (1, 0),
             Model::ThreadPerConnection | Model::ForkPerRequest => (1, 0),
             Model::PreFork(processes) => (1, processes),

@@ -2,7 +2,7 @@
 
 use laws::queue::COUNT_MAX;
 use laws::{Error, little};
-use model::{Load, Refusal};
+use model::{Estimate, Load, Refusal};
 
 /// The most workers that a plan has.
 pub const WORKERS_MAX: u32 = COUNT_MAX / 10;
@@ -32,19 +32,28 @@ pub(super) enum Kind {
     Loop,
 }
 
-/// A number and the end of its interval that makes a plan worse.
+/// A number and the ends of its interval, of which the high one makes a plan worse.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Ends {
+    pub(super) low: f64,
     pub(super) point: f64,
     pub(super) high: f64,
 }
 
 impl Ends {
+    pub(super) fn of(estimate: &Estimate) -> Ends {
+        Ends { low: estimate.low, point: estimate.point, high: estimate.high }
+    }
+
     /// Returns the sum with `times` the other.
     pub(super) fn plus(self, other: Ends, times: f64) -> Ends {
         // A cost that was measured below 0 is one that the machine could not resolve.
         let add = |a: f64, b: f64| a + times * b.max(0.0);
-        Ends { point: add(self.point, other.point), high: add(self.high, other.high) }
+        Ends {
+            low: add(self.low, other.low),
+            point: add(self.point, other.point),
+            high: add(self.high, other.high),
+        }
     }
 }
 
@@ -54,7 +63,10 @@ pub(super) struct Model {
     pub(super) name: &'static str,
     pub(super) kind: Kind,
     pub(super) added_ns: Ends,
+    /// Memory of a worker, or of a connection of a model that has a few workers for all.
     pub(super) memory_bytes: Option<Ends>,
+    /// Memory of the server without connections; 0 where it was not measured.
+    pub(super) base_bytes: Ends,
 }
 
 /// What a number of workers does under the load; times in ns, rates per ns.

@@ -12,7 +12,7 @@ pub(super) struct Costs {
     pub(super) gaps: Vec<Gap>,
 }
 
-/// Where a model's costs are looked for.
+/// Where a model's costs are looked for in a session without servers.
 struct Source {
     name: &'static str,
     kind: Kind,
@@ -48,13 +48,29 @@ const SOURCES: [Source; 3] = [
     },
 ];
 
+/// The servers that are candidates: the level of `model` in `servers`, the name here, what it is.
+///
+/// A thread of a pool takes what a thread for a connection takes. Python's threads share one CPU, like
+/// an event loop, and each has its stack.
+const SERVED: [(&str, &str, Kind); 11] = [
+    ("pool", "pool", Kind::Pool),
+    ("thread_each", "thread", Kind::Each),
+    ("fork_each", "process", Kind::Each),
+    ("event_loop", "event_loop", Kind::Loop),
+    ("tokio", "tokio", Kind::Each),
+    ("go", "go", Kind::Each),
+    ("java_threads", "java_threads", Kind::Each),
+    ("java_virtual", "java_virtual", Kind::Each),
+    ("node", "node", Kind::Loop),
+    ("python_threads", "python_threads", Kind::Loop),
+    ("python_asyncio", "python_asyncio", Kind::Loop),
+];
+
 /// A request that waits leaves its CPU and comes back.
 const SWITCHES: f64 = 2.0;
 
 /// The experiment on servers, and what is read of it where a session has it.
 const SERVERS: &str = "servers";
-const SERVER_CPU: &str = "request_cpu_ns";
-const SERVER_MEMORY: &str = "connection_bytes";
 
 /// Returns a quantity of an experiment, with its interval.
 pub(super) fn estimate(
@@ -82,11 +98,16 @@ struct Asked<'a> {
 impl Costs {
     pub(super) fn of(designs: &[Design], records: &[Record], load: &Load) -> Self {
         let mut asked = Asked { designs, records, costs: Costs::default() };
-        for source in &SOURCES {
-            asked.model(source, load);
+        for (level, name, kind) in SERVED {
+            if !asked.served(level, name, kind)
+                && let Some(source) = SOURCES.iter().find(|source| source.name == name)
+            {
+                asked.model(source, load);
+            }
         }
-        asked.event_loop();
-        asked.costs.gaps.dedup();
+        if !asked.costs.models.iter().any(|model| model.kind == Kind::Loop) {
+            asked.gap("whether an event loop would do", "scruple run servers");
+        }
         asked.costs
     }
 }
@@ -102,7 +123,7 @@ impl Asked<'_> {
         by: f64,
     ) -> Option<Ends> {
         if let Some(known) = self.costs.list.iter().find(|cost| cost.id == id) {
-            return Some(Ends { point: known.estimate.point, high: known.estimate.high });
+            return Some(Ends::of(&known.estimate));
         }
         let design = self.designs.iter().find(|design| design.id == of)?;
         let found = estimate(design, self.records, &quantity)?;
@@ -112,7 +133,7 @@ impl Asked<'_> {
         let (what, experiment, divided_by) = (what.into(), of.into(), by);
         let cost = Cost { id, what, experiment, quantity, divided_by, unit, estimate };
         self.costs.list.push(cost);
-        Some(Ends { point: estimate.point, high: estimate.high })
+        Some(Ends::of(&estimate))
     }
 
     fn gap(&mut self, what: &str, measure: &str) {
@@ -145,7 +166,8 @@ impl Asked<'_> {
             self.gap("how much memory a worker takes", "scruple run footprint");
         }
         let (name, kind) = (source.name, source.kind);
-        self.costs.models.push(Model { name, kind, added_ns, memory_bytes });
+        let base_bytes = Ends::default();
+        self.costs.models.push(Model { name, kind, added_ns, memory_bytes, base_bytes });
     }
 
     fn switch(&mut self, model: &str) -> Option<Ends> {
@@ -183,28 +205,47 @@ impl Asked<'_> {
         })
     }
 
-    /// Adds one thread that serves all connections, where a session measured such a server.
-    fn event_loop(&mut self) {
-        let at = Cell::new([("model", "event_loop")]);
-        let value = |response: &str| Quantity::Value { response: response.into(), at: at.clone() };
-        let what = "CPU time that an event loop adds to a request";
-        let added = self.cost("event_loop_added".into(), what, SERVERS, value(SERVER_CPU), 1.0);
-        let Some(added_ns) = added else {
-            let has = self.designs.iter().any(|design| design.id == SERVERS);
-            let why = if has {
-                "whether an event loop would do: the session's experiment on servers does not hold \
-                 its CPU time per request"
-            } else {
-                "whether an event loop would do: the session holds no experiment on servers"
-            };
-            self.gap(why, "");
-            return;
+    /// Adds a model that was measured as a server. Reports whether it was.
+    fn served(&mut self, level: &str, name: &'static str, kind: Kind) -> bool {
+        let asked = |session: &mut Self, id: &str, what: &str, response: &str, level: &str| {
+            let at = Cell::new([("model", level)]);
+            let quantity = Quantity::Value { response: response.into(), at };
+            session.cost(id.into(), what, SERVERS, quantity, 1.0)
         };
-        let what = "memory (PSS) of one more connection of an event loop";
-        let memory_bytes =
-            self.cost("event_loop_memory".into(), what, SERVERS, value(SERVER_MEMORY), 1.0);
-        let (name, kind) = ("event_loop", Kind::Loop);
-        self.costs.models.push(Model { name, kind, added_ns, memory_bytes });
+        let what = format!("CPU time of a request beside its service, {}", words(name));
+        let added = asked(self, &format!("{name}_added"), &what, "request_cpu_ns", level);
+        let Some(added_ns) = added else { return false };
+        let (holder, level) =
+            if kind == Kind::Pool { ("thread", "thread_each") } else { (name, level) };
+        let what = format!("memory (PSS) of one more connection, {}", words(holder));
+        let own = asked(self, &format!("{holder}_memory"), &what, "connection_bytes", level);
+        let what = format!("kernel memory of one more connection, {}", words(holder));
+        let kernel =
+            asked(self, &format!("{holder}_kernel"), &what, "connection_kernel_bytes", level);
+        let what = format!("memory (PSS) of a server without connections, {}", words(holder));
+        let base = asked(self, &format!("{holder}_base"), &what, "server_bytes", level);
+        let memory_bytes = own.map(|own| kernel.map_or(own, |kernel| own.plus(kernel, 1.0)));
+        let base_bytes = base.unwrap_or_default();
+        self.costs.models.push(Model { name, kind, added_ns, memory_bytes, base_bytes });
+        true
+    }
+}
+
+/// Returns how a server is called.
+fn words(name: &str) -> &str {
+    match name {
+        "pool" => "in a pool of threads",
+        "thread" => "with a thread for each connection",
+        "process" => "with a process for each connection",
+        "event_loop" => "in an event loop",
+        "tokio" => "in event loops (tokio)",
+        "go" => "with goroutines (Go)",
+        "java_threads" => "with a thread for each connection (Java)",
+        "java_virtual" => "with virtual threads (Java)",
+        "node" => "in an event loop (Node.js)",
+        "python_threads" => "with a thread for each connection (Python)",
+        "python_asyncio" => "in an event loop (Python)",
+        other => other,
     }
 }
 
@@ -222,7 +263,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_resolved_makes_nothing_cheaper() {
-        let sum = Ends { point: 10.0, high: 12.0 }.plus(Ends { point: -3.0, high: 1.0 }, 2.0);
-        assert_eq!(sum, Ends { point: 10.0, high: 14.0 });
+        let ends = |low, point, high| Ends { low, point, high };
+        let sum = ends(9.0, 10.0, 12.0).plus(ends(-5.0, -3.0, 1.0), 2.0);
+        assert_eq!(sum, ends(9.0, 10.0, 14.0));
     }
 }

@@ -30,10 +30,11 @@ mod pools;
 
 pub use case::{CPUS_MAX, WORKERS_MAX};
 
-use case::{Case, Done, Model};
+use case::{Case, Done, Kind, Model};
 use costs::Costs;
 use model::{
-    Advice, Design, Load, MeasuredProgram, Quantity, Record, Refusal, Simulated, Staffing, Unit,
+    Advice, Design, Load, MeasuredProgram, Quantity, Record, Refusal, ResponseCurve, Sensitivity,
+    Simulated, Staffing, Unit,
 };
 
 /// What a plan is made from.
@@ -89,6 +90,10 @@ pub fn plan(input: &PlanInput<'_>) -> Result<Advice, BadLoad> {
     // Of those that are alike the pool, which does not grow with the load, and then the others in
     // their order.
     let best = models.iter().filter(bears).find(alike);
+    let curves = match load.machines {
+        Some(_) => Vec::new(),
+        None => curves(load, &costs.models, &models).map_err(|error| BadLoad(error.to_string()))?,
+    };
     let other = |one: &&Staffing| best.is_some_and(|best| best.model != one.model);
     let name = |one: &Staffing| one.model.clone();
     Ok(Advice {
@@ -102,8 +107,84 @@ pub fn plan(input: &PlanInput<'_>) -> Result<Advice, BadLoad> {
         gaps: costs.gaps,
         simulated: simulated(load),
         measured: measured(input),
+        sensitivity: Vec::new(),
+        curves,
         models,
     })
+}
+
+/// Returns what each number of the load decides: what would be recommended for other ones.
+///
+/// # Errors
+/// As [`plan`].
+pub fn sensitivity(input: &PlanInput<'_>) -> Result<Vec<Sensitivity>, BadLoad> {
+    let load = &input.load;
+    let twice = |load: &Load| Load {
+        rate_per_s: load.rate_per_s.map(|rate| 2.0 * rate),
+        connections: load.connections.map(|count| 2 * count),
+        ..load.clone()
+    };
+    let mut others = vec![
+        ("twice the load", twice(load)),
+        (
+            "twice the CPU time of a request",
+            Load {
+                service_ns: load.service_ns * (1.0 + load.cpu_share),
+                cpu_share: 2.0 * load.cpu_share / (1.0 + load.cpu_share),
+                ..load.clone()
+            },
+        ),
+        ("half the CPUs", Load { cpus: load.cpus.div_ceil(2), ..load.clone() }),
+    ];
+    if let Some(bytes) = load.memory_bytes {
+        others.push(("half the memory", Load { memory_bytes: Some(bytes / 2.0), ..load.clone() }));
+    }
+    let is_possible = |load: &Load| load.connections.is_none_or(|count| count <= CONNECTIONS_MAX);
+    let others = others.into_iter().filter(|(_, other)| other != load && is_possible(other));
+    let answer = |(change, load): (&str, Load)| {
+        let advice = plan(&PlanInput { load, ..input.clone() })?;
+        let best = advice.models.iter().find(|one| Some(&one.model) == advice.recommended.as_ref());
+        let workers = best.and_then(|best| best.workers);
+        Ok(Sensitivity { change: change.into(), recommended: advice.recommended, workers })
+    };
+    others.map(answer).collect()
+}
+
+/// The points of a curve.
+const CURVE_POINTS: u32 = 40;
+
+/// Returns the response time of each model that bears the load, from a fraction of it up to what it
+/// sustains at most or to twice the connections.
+fn curves(
+    load: &Load,
+    models: &[Model],
+    staffed: &[Staffing],
+) -> Result<Vec<ResponseCurve>, laws::Error> {
+    let mut curves = Vec::new();
+    for (model, staffing) in models.iter().zip(staffed).filter(|(_, it)| it.refusal.is_none()) {
+        let free = Load { target_p95_ns: None, workers: staffing.workers, ..load.clone() };
+        let mut points = Vec::new();
+        for step in 1..=CURVE_POINTS {
+            let part = 2.0 * f64::from(step) / f64::from(CURVE_POINTS);
+            let at = Load {
+                rate_per_s: load.rate_per_s.map(|rate| part * rate),
+                connections: load
+                    .connections
+                    .map(|count| ((part * f64::from(count)) as u32).max(1)),
+                ..free.clone()
+            };
+            let x = at.rate_per_s.unwrap_or_else(|| f64::from(at.connections.unwrap_or(1)));
+            let case = Case::new(&at, model, model.added_ns.point);
+            if at.connections.is_none_or(|count| count <= CONNECTIONS_MAX)
+                && let Ok(done) = done(&case)?
+            {
+                points.push((x, done.response));
+            }
+        }
+        points.dedup_by(|a, b| a.0 == b.0);
+        curves.push(ResponseCurve { model: model.name.into(), points });
+    }
+    Ok(curves)
 }
 
 /// Returns what was simulated, if anything was.
@@ -133,6 +214,9 @@ fn check(load: &Load) -> Result<(), BadLoad> {
     }
     if !(0.0..=1.0).contains(&load.cpu_share) {
         return wrong("the CPU share must be 0 to 1");
+    }
+    if !(load.headroom.is_finite() && (0.0..=10.0).contains(&load.headroom)) {
+        return wrong("the headroom must be 0 to 1000 %");
     }
     if !(load.think_ns.is_finite() && load.think_ns >= 0.0) {
         return wrong("the think time must be 0 or more");
@@ -174,6 +258,54 @@ fn connections(load: &Load, count: u32) -> Result<(), BadLoad> {
     Ok(())
 }
 
+/// Returns what the model needs so that the load may grow by the headroom, and what that does under the
+/// stated load; or why nothing suffices.
+fn with_headroom(case: &Case<'_>) -> Result<Result<Done, Refusal>, laws::Error> {
+    let load = case.load;
+    // Connections that ask again at once keep any server busy, and leave no headroom to ask for.
+    let grows = load.headroom > 0.0 && load.machines.is_none() && load.workers.is_none();
+    if !grows || load.connections.is_some() && load.think_ns <= 0.0 {
+        return done(case);
+    }
+    let more = 1.0 + load.headroom;
+    let grown = Load {
+        rate_per_s: load.rate_per_s.map(|rate| more * rate),
+        connections: load.connections.map(|count| (more * f64::from(count)).ceil() as u32),
+        ..load.clone()
+    };
+    let needed = match done(&Case { load: &grown, ..*case })? {
+        Ok(needed) => needed,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    if let Some(refusal) = too_busy(case, needed.throughput) {
+        return Ok(Err(refusal));
+    }
+    let workers = (case.kind == Kind::Pool).then_some(needed.workers);
+    let given = Load { workers, ..load.clone() };
+    let found = done(&Case { load: &given, ..*case })?;
+    // Workers are made before the load grows.
+    Ok(found.map(|found| {
+        let found = Done { least: needed.least, rate_most: needed.rate_most, ..found };
+        match case.kind {
+            Kind::Pool => Done { workers: needed.workers, holders: needed.holders, ..found },
+            Kind::Each | Kind::Loop => found,
+        }
+    }))
+}
+
+/// Returns why connections ask for more CPU time than there is: they wait, and so ask less often than they
+/// would.
+fn too_busy(case: &Case<'_>, throughput: f64) -> Option<Refusal> {
+    let load = case.load;
+    let wanted = f64::from(load.connections?) * (1.0 + load.headroom)
+        / (load.think_ns + case.idle_ns + case.cpu_ns);
+    let most = f64::from(case.cpus) / case.cpu_ns;
+    (wanted >= most && throughput < wanted).then(|| Refusal::Cpus {
+        cpus_least: (wanted * case.cpu_ns).min(f64::from(u32::MAX) - 1.0) as u32 + 1,
+        rate_below_per_s: most * 1e9,
+    })
+}
+
 /// Returns what a case needs, or why nothing suffices.
 fn done(case: &Case<'_>) -> Result<Result<Done, Refusal>, laws::Error> {
     let load = case.load;
@@ -195,7 +327,7 @@ fn staffed(load: &Load, model: &Model) -> Result<Staffing, laws::Error> {
         cpu_ns: worst.cpu_ns,
         ..Staffing::default()
     };
-    let needed = match done(&worst)? {
+    let needed = match with_headroom(&worst)? {
         Ok(needed) => needed,
         Err(refusal) => {
             staffing.refusal = Some(refusal);
@@ -203,18 +335,19 @@ fn staffed(load: &Load, model: &Model) -> Result<Staffing, laws::Error> {
         }
     };
     let each_bytes = model.memory_bytes.map(|ends| ends.high.max(0.0) + load.worker_memory_bytes);
-    let needed_bytes = each_bytes.map(|each| each * f64::from(needed.holders));
+    let base_bytes = model.base_bytes.high.max(0.0);
+    let needed_bytes = each_bytes.map(|each| base_bytes + each * f64::from(needed.holders));
     if let (Some(needed_bytes), Some(each), Some(limit)) =
         (needed_bytes, each_bytes, load.memory_bytes)
         && needed_bytes > limit
     {
-        let workers_fit = (limit / each).min(f64::from(u32::MAX)) as u32;
+        let workers_fit = ((limit - base_bytes).max(0.0) / each).min(f64::from(u32::MAX)) as u32;
         staffing.refusal = Some(Refusal::Memory { needed_bytes, workers_fit });
         return Ok(staffing);
     }
     Ok(Staffing {
         workers: Some(needed.workers),
-        workers_point: done(&point)?.ok().map(|done| done.workers),
+        workers_point: with_headroom(&point)?.ok().map(|done| done.workers),
         workers_least: Some(needed.least),
         throughput_per_s: Some(needed.throughput * 1e9),
         cpu_busy: Some(needed.cpus / f64::from(worst.cpus)),
@@ -223,7 +356,12 @@ fn staffed(load: &Load, model: &Model) -> Result<Staffing, laws::Error> {
         wait_ns: Some(needed.wait),
         response_ns: Some(needed.response),
         p95_ns: Some(needed.p95),
+        p95_least_ns: Some((point.idle_ns + point.cpu_ns).min(needed.p95)),
         memory_bytes: needed_bytes,
+        memory_least_bytes: model.memory_bytes.map(|each| {
+            let each = each.low.max(0.0) + load.worker_memory_bytes;
+            model.base_bytes.low.max(0.0) + each * f64::from(needed.holders)
+        }),
         rate_most_per_s: needed.rate_most.map(|rate| rate * 1e9),
         ..staffing
     })

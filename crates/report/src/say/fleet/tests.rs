@@ -58,6 +58,7 @@ fn result() -> FleetResult {
             seed: 7,
             affinity: None,
             shield: true,
+            redact: false,
         },
         complete: false,
         expected: None,

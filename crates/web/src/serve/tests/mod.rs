@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 mod client;
 mod ending;
 mod models;
+mod runtimes;
 
 /// Longer than anything here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
