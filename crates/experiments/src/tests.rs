@@ -1,5 +1,5 @@
 use super::{CATALOG, PLANTED, WORKS};
-use kit::model::{Level, Profile, Quantity, Relation, Topology, Treatment, Unit};
+use kit::model::{Level, NumaNode, Profile, Quantity, Relation, Topology, Treatment, Unit};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -41,7 +41,7 @@ fn larger_profiles_measure_at_least_as_much() {
 #[test]
 fn what_a_quantity_compares_is_measured_in_some_profile() {
     for experiment in CATALOG {
-        let design = (experiment.design)();
+        let design = (experiment.design)().on(&[0, 1, 2, 3], &server());
         let all = design.treatments(Profile::Thorough);
         let quantities = design
             .findings
@@ -57,10 +57,12 @@ fn what_a_quantity_compares_is_measured_in_some_profile() {
     }
 }
 
-/// Two packages of a core with two threads each.
-fn server() -> Topology {
+/// Two packages of a core with two threads each, with a NUMA node each.
+pub(crate) fn server() -> Topology {
     let packages = vec![vec![0, 2], vec![1, 3]];
-    Topology { cores: packages.clone(), packages, ..Topology::default() }
+    let node = |(node, cpus)| NumaNode { node, cpus, memory_bytes: 1 << 30 };
+    let nodes = (0..).zip(packages.clone()).map(node).collect();
+    Topology { cores: packages.clone(), packages, nodes, ..Topology::default() }
 }
 
 #[test]
@@ -69,14 +71,17 @@ fn levels_that_follow_the_machine_are_measured_by_quick_alone_where_the_machine_
         [(&[0][..], Topology::default(), false), (&[0, 1, 2, 3], server(), true)]
     {
         let placed = CATALOG.iter().map(|it| (it.design)().on(cpus, &topology));
-        let names = [Relation::Siblings, Relation::Packages].map(Relation::name);
+        let names = [Relation::Siblings.name(), Relation::Packages.name(), kit::model::FAR];
         let has = |it: &Treatment| it.0.values().any(|level| names.contains(&level.as_str()));
         let found: Vec<String> = placed
             .filter(|design| design.treatments(Profile::Quick).iter().any(has))
             .map(|design| design.id)
             .collect();
-        let expected = ["switch", "wake", "false_sharing"];
-        assert_eq!(found, if more { &expected[..] } else { &[] });
+        let expected =
+            ["speedup", "allocator", "counters", "false_sharing", "fault", "switch", "wake"];
+        let found: BTreeSet<&str> = found.iter().map(String::as_str).collect();
+        let expected = if more { &expected[..] } else { &[] };
+        assert_eq!(found, expected.iter().copied().collect());
     }
     // The counts of workers go as far as the machine, and one beyond.
     let cpus: Vec<u32> = (0..64).collect();

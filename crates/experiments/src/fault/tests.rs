@@ -103,11 +103,12 @@ fn every_level_has_its_code() {
     crate::check_levels(&design, "advice", &ADVICES);
     crate::check_levels(&design, "pages", &PAGES);
     crate::check_levels(&design, "limit", &LIMITS);
+    crate::check_levels(&design, "memory", &crate::support::memory::MEMORIES);
 }
 
 #[test]
 fn quick_measures_what_claims_and_accounts_need_and_standard_all() {
-    let design = design();
+    let design = design().on(&[0, 1], &crate::tests::server());
     let all = design.treatments(Profile::Quick);
     let more = design.treatments(Profile::Standard);
     let among = |all: &[Treatment], quantity: &Quantity| {

@@ -54,8 +54,9 @@ const KEEP_ALIVE: [(&str, bool); 2] = [("no", false), ("yes", true)];
 
 /// The levels of the factor `arrivals`: requests come as soon as an answer is there, or at random and
 /// whatever is answered, at this number per second. 40 are 80 % of the capacity of one thread that
-/// waits 20 ms for each.
-const ARRIVALS: [(&str, Option<f64>); 2] = [("closed", None), ("poisson_40", Some(40.0))];
+/// waits 20 ms for each; 200 of a mixture need 40 % of a CPU.
+const ARRIVALS: [(&str, Option<f64>); 3] =
+    [("closed", None), ("poisson_40", Some(40.0)), ("poisson_200", Some(200.0))];
 
 /// How long a server may take to begin, or to end by itself.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -67,7 +68,7 @@ const ANSWER_MS: u64 = 20_000;
 const LOAD_MS_MAX: u64 = 10_000;
 
 /// The shortest load of which every tenth request computes, in ms.
-const MIXED_MS: u64 = 400;
+const MIXED_MS: u64 = 600;
 
 /// Rounds of all connections in a closed loop: each connection has two answers at least, between
 /// which its turn is whole.

@@ -110,7 +110,7 @@ impl Runtime {
         }
         let written = |error| StartError::System { what: "writing a server's program", error };
         let own = folder.join(needs.file);
-        let done = own.with_extension("done");
+        let done = folder.join(format!("{}.done", needs.file));
         if !done.exists() {
             std::fs::create_dir_all(folder).map_err(written)?;
             std::fs::write(&own, needs.source).map_err(written)?;

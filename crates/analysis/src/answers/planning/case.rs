@@ -11,7 +11,7 @@ pub const WORKERS_MAX: u32 = COUNT_MAX / 10;
 pub const CPUS_MAX: u32 = 4096;
 
 /// Without a target there are workers enough when a request waits for one for at most this part of
-/// the time it then keeps it.
+/// the time it then keeps it. Connections that never think wait for something with any number of workers.
 pub(super) const WAIT_PART: f64 = 0.1;
 
 /// Without a target there are workers enough for some connections when they do this part of what
@@ -98,6 +98,13 @@ pub(super) struct Steady {
 }
 
 impl Steady {
+    /// Reports whether requests wait for a worker for a short time at most, or whoever sends them never
+    /// thinks.
+    pub(super) fn waits_little(&self, load: &Load) -> bool {
+        let never_thinks = load.connections.is_some() && load.think_ns <= 0.0;
+        never_thinks || self.present - self.busy <= WAIT_PART * self.busy
+    }
+
     /// Returns the mean response time in ns, by Little's law.
     pub(super) fn response(&self) -> Result<f64, Error> {
         little::response(self.present, self.throughput)

@@ -26,10 +26,13 @@ pub(super) fn done(case: &Case<'_>, connections: u32) -> Result<Result<Done, Ref
         return Ok(Ok(Done { workers, least: workers, ..all }));
     }
     let enough = |workers: u32| -> Result<bool, Error> {
-        let done = pools.done(arrivals, workers)?;
+        let steady = pools.steady(arrivals, workers)?;
         Ok(match target {
-            Some(target) => done.p95 <= target,
-            None => done.throughput >= THROUGHPUT_PART * all.throughput,
+            Some(target) => steady.done(case, workers)?.p95 <= target,
+            None => {
+                let does = steady.throughput >= THROUGHPUT_PART * all.throughput;
+                does && steady.waits_little(case.load)
+            }
         })
     };
     let asked = least(1, connections, enough)?.unwrap_or(connections);

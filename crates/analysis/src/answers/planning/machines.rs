@@ -74,11 +74,12 @@ fn pool(case: &Case<'_>, connections: u32) -> Result<u32, Error> {
     }
     let most = connections.min(WORKERS_MAX);
     let pools = Pools::new(case, most);
-    let throughput = |workers| -> Result<f64, Error> {
-        Ok(pools.steady(Arrivals::Closed(connections), workers)?.throughput)
+    let steady = |workers| pools.steady(Arrivals::Closed(connections), workers);
+    let all = steady(most)?.throughput;
+    let enough = |workers| {
+        let found = steady(workers)?;
+        Ok(found.throughput >= THROUGHPUT_PART * all && found.waits_little(case.load))
     };
-    let all = throughput(most)?;
-    let enough = |workers| Ok(throughput(workers)? >= THROUGHPUT_PART * all);
     Ok(least(1, most, enough)?.unwrap_or(most))
 }
 

@@ -285,7 +285,7 @@ fn with_headroom(case: &Case<'_>) -> Result<Result<Done, Refusal>, laws::Error> 
     let found = done(&Case { load: &given, ..*case })?;
     // Workers are made before the load grows.
     Ok(found.map(|found| {
-        let found = Done { least: needed.least, rate_most: needed.rate_most, ..found };
+        let found = Done { rate_most: needed.rate_most, ..found };
         match case.kind {
             Kind::Pool => Done { workers: needed.workers, holders: needed.holders, ..found },
             Kind::Each | Kind::Loop => found,

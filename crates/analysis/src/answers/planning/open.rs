@@ -1,6 +1,6 @@
 //! Requests that come at a rate, whatever becomes of those before them.
 
-use super::case::{CPUS_MAX, Case, Done, Kind, Steady, WAIT_PART, WORKERS_MAX, least, p95_of};
+use super::case::{CPUS_MAX, Case, Done, Kind, Steady, WORKERS_MAX, least, p95_of};
 use super::pools::{Arrivals, Pools};
 use laws::queue::many::mmc;
 use laws::queue::single::mg1;
@@ -50,7 +50,7 @@ fn suffices(pools: &Pools<'_>, rate: f64, workers: u32) -> Result<bool, Error> {
     let steady = pools.steady(Arrivals::Open(rate), workers)?;
     Ok(match pools.case.load.target_p95_ns {
         Some(target) => p95_of(steady.response()?) <= target,
-        None => steady.present - steady.busy <= WAIT_PART * steady.busy,
+        None => steady.waits_little(pools.case.load),
     })
 }
 

@@ -31,7 +31,7 @@ def threads(listener: socket.socket) -> None:
     from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
     class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1" if KEEP_ALIVE else "HTTP/1.0"
+        protocol_version = "HTTP/1.1"
         # One packet for the whole answer.
         wbufsize = -1
         disable_nagle_algorithm = True
@@ -43,6 +43,8 @@ def threads(listener: socket.socket) -> None:
             self.send_response(200)
             self.send_header("Content-Type", "text/plain")
             self.send_header("Content-Length", str(len(BODY)))
+            if not KEEP_ALIVE:
+                self.send_header("Connection", "close")
             self.end_headers()
             self.wfile.write(BODY)
 

@@ -3,6 +3,7 @@
 use super::client::{Client, GET};
 use super::*;
 use crate::serve::{Runtime, StartError};
+use std::path::Path;
 
 const RUNTIMES: [Runtime; 6] = [
     Runtime::Go,
@@ -13,8 +14,16 @@ const RUNTIMES: [Runtime; 6] = [
     Runtime::PythonAsyncio,
 ];
 
-/// Starts each that can be, and passes it on.
-fn each(service: Service, keep_alive: bool, mut check: impl FnMut(Runtime, Running)) {
+fn start_program(runtime: Runtime, folder: &Path, service: Service, keep_alive: bool) -> Running {
+    let plan = Plan { model: Model::Runtime(runtime), service, keep_alive };
+    let listener = listen(128).unwrap();
+    let mut server = Running::start_program(listener, &plan, runtime, &[], folder).unwrap();
+    server.wait_until_ready(PATIENCE).unwrap_or_else(|error| panic!("{runtime:?}: {error}"));
+    server
+}
+
+#[test]
+fn they_answer_compute_keep_or_end_connections_and_end_when_asked() {
     let folder = tempfile::tempdir().unwrap();
     for runtime in RUNTIMES {
         match runtime.prepare(folder.path()) {
@@ -24,32 +33,17 @@ fn each(service: Service, keep_alive: bool, mut check: impl FnMut(Runtime, Runni
             }
             prepared => prepared.unwrap(),
         }
-        let plan = Plan { model: Model::Runtime(runtime), service, keep_alive };
-        let mut server =
-            Running::start_program(listen(128).unwrap(), &plan, runtime, &[], folder.path())
-                .unwrap();
-        server.wait_until_ready(PATIENCE).unwrap();
-        check(runtime, server);
-    }
-}
-
-#[test]
-fn they_answer_keep_connections_and_end_when_asked() {
-    each(Service::Wait(Duration::from_millis(1)), true, |runtime, server| {
+        let wait = Service::Wait(Duration::from_millis(1));
+        let server = start_program(runtime, folder.path(), wait, true);
         let mut client = Client::to(server.address());
         for _ in 0..3 {
             let answer = client.ask(GET);
             assert_eq!((answer.status, answer.body.len(), answer.ends()), (200, 23, false));
         }
-        let ended = server.end(PATIENCE).unwrap();
-        assert_eq!(ended.code, Some(0), "{runtime:?}");
-    });
-}
+        assert_eq!(server.end(PATIENCE).unwrap().code, Some(0), "{runtime:?}");
 
-#[test]
-fn they_end_connections_and_compute() {
-    let need = Duration::from_millis(20);
-    each(Service::Compute(need), false, |runtime, server| {
+        let need = Duration::from_millis(20);
+        let server = start_program(runtime, folder.path(), Service::Compute(need), false);
         let cpu = || sys::clock::process_cpu_ns_of(server.pid()).unwrap();
         let before = cpu();
         let mut client = Client::to(server.address());
@@ -58,7 +52,7 @@ fn they_end_connections_and_compute() {
         // Java's number of steps was timed beforehand, perhaps on a slower CPU.
         let used = Duration::from_nanos(cpu() - before);
         assert!(used >= need / 4, "{runtime:?}: {used:?}");
-    });
+    }
 }
 
 #[test]
