@@ -70,7 +70,10 @@ impl Running {
     }
 
     /// The same with another patience for silent peers.
-    pub(super) fn start_with(
+    ///
+    /// # Errors
+    /// As [`Running::start`].
+    pub fn start_with(
         listener: TcpListener,
         plan: &Plan,
         cpus: &[u32],

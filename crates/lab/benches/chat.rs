@@ -1,0 +1,143 @@
+//! Whether a plan's servers take the memory and the time that it says: `cargo bench -p lab --bench chat --
+//! SESSION`, with a session of `scruple run servers`.
+//!
+//! The load is that of docs/notes/threads-or-async.md: 1,000 connections, a message a minute on each, 20 ms
+//! of waiting and 0.2 ms of CPU time for each message, two CPUs. For every model of the answer this starts
+//! its server, opens the connections, each with one message, and keeps them open while `scruple load` sends
+//! messages at the rate of all of them on ten more (`-- --seconds N`, 60 unless told otherwise).
+
+#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and may stop")]
+
+use model::{Advice, LoadResult, Staffing};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+use web::serve::{Model, Plan, Running, Runtime, Service, listen};
+
+const CONNECTIONS: usize = 1000;
+const PATIENCE: Duration = Duration::from_secs(30);
+const WAIT: Duration = Duration::from_millis(20);
+const COMPUTE: Duration = Duration::from_micros(200);
+
+const MODELS: [(&str, Model); 10] = [
+    ("thread", Model::ThreadPerConnection),
+    ("process", Model::ForkPerRequest),
+    ("event_loop", Model::EventLoop),
+    ("tokio", Model::Tokio(2)),
+    ("go", Model::Runtime(Runtime::Go)),
+    ("java_threads", Model::Runtime(Runtime::JavaThreads)),
+    ("java_virtual", Model::Runtime(Runtime::JavaVirtual)),
+    ("node", Model::Runtime(Runtime::Node)),
+    ("python_threads", Model::Runtime(Runtime::PythonThreads)),
+    ("python_asyncio", Model::Runtime(Runtime::PythonAsyncio)),
+];
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    let after = args.iter().skip_while(|arg| *arg != "--seconds").nth(1);
+    let seconds: u32 = after.map_or(60, |text| text.parse().unwrap());
+    let session = args.first().expect("name a session of `scruple run servers`");
+    let advice = plan(session);
+    let programs = tempfile::tempdir().unwrap();
+    println!(
+        "{:<16} {:>10} {:>22}   {:>10} {:>24}",
+        "model", "p95, ms", "planned", "memory, MB", "planned"
+    );
+    for staffing in advice.models.iter().filter(|one| one.refusal.is_none()) {
+        // A pool that serves connections in turn is no server for connections that stay open.
+        let Some((_, model)) = MODELS.iter().find(|(name, _)| *name == staffing.model) else {
+            continue;
+        };
+        match measured(*model, programs.path(), seconds) {
+            Ok((p95_ns, bytes)) => print(staffing, p95_ns, bytes),
+            Err(why) => println!("{:<16} {why}", staffing.model),
+        }
+    }
+}
+
+fn plan(session: &str) -> Advice {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_scruple"));
+    command.args(["plan", session, "--connections", "1000", "--think", "60s", "--json"]);
+    command.args([
+        "--service",
+        "20.2ms",
+        "--cpu-share",
+        "0.0099",
+        "--memory",
+        "1GB",
+        "--cpus",
+        "2",
+    ]);
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"))
+}
+
+/// Returns the 95th percentile of the response time, in ns, and the memory of the server, in bytes.
+fn measured(model: Model, programs: &Path, seconds: u32) -> Result<(u64, i64), String> {
+    let service = Service::Mixed { wait: WAIT, compute: COMPUTE, every: 1 };
+    let plan = Plan { model, service, keep_alive: true };
+    let listener = listen(4096).unwrap();
+    let started = match model {
+        Model::Runtime(runtime) => runtime
+            .prepare(programs)
+            .and_then(|()| Running::start_program(listener, &plan, runtime, &[], programs)),
+        // A silent connection is not left for an hour.
+        _ => Running::start_with(listener, &plan, &[], Duration::from_secs(3600)),
+    };
+    let mut server = started.map_err(|error| error.to_string())?;
+    server.wait_until_ready(PATIENCE).map_err(|error| error.to_string())?;
+    let kernel_before = kernel_bytes();
+    let held: Vec<TcpStream> = (0..CONNECTIONS).map(|_| asked(server.address())).collect();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_scruple"));
+    command.args(["load", "-c", "10", "-q", &format!("{}/min", CONNECTIONS), "--json"]);
+    command.args(["-z", &format!("{seconds}s"), &format!("http://{}/", server.address())]);
+    let output = command.output().unwrap();
+    let result: LoadResult = serde_json::from_slice(&output.stdout)
+        .map_err(|_| String::from_utf8_lossy(&output.stderr).trim().to_string())?;
+    let mut bytes = kernel_bytes() - kernel_before;
+    for pid in server.family() {
+        bytes += sys::proc::memory(pid).unwrap().pss_bytes as i64;
+        bytes += sys::proc::status(pid).unwrap().page_tables_bytes.unwrap_or(0) as i64;
+    }
+    drop(held);
+    server.end(PATIENCE).unwrap();
+    Ok((result.response.at(95.0).ok_or("too few answers")?, bytes))
+}
+
+/// Returns a connection that has had one message answered.
+fn asked(address: SocketAddr) -> TcpStream {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    let mut answer = Vec::new();
+    while !answer.ends_with(b"weighed and not wanting") {
+        let mut room = [0; 512];
+        let read = stream.read(&mut room).unwrap();
+        assert!(read > 0, "the server ended a connection");
+        answer.extend_from_slice(&room[..read]);
+    }
+    stream
+}
+
+fn kernel_bytes() -> i64 {
+    let machine = sys::proc::meminfo().unwrap();
+    (machine.kernel_stack_bytes.unwrap_or(0) + machine.slab_bytes.unwrap_or(0)) as i64
+}
+
+fn print(staffing: &Staffing, p95_ns: u64, bytes: i64) {
+    let planned = |least: Option<f64>, most: Option<f64>, unit: f64| {
+        let at = |it: Option<f64>| it.map_or("unknown".into(), |it| format!("{:.1}", it / unit));
+        format!("{} to {}", at(least), at(most))
+    };
+    println!(
+        "{:<16} {:>10.1} {:>22}   {:>10.1} {:>24}",
+        staffing.model,
+        p95_ns as f64 / 1e6,
+        planned(staffing.p95_least_ns, staffing.p95_ns, 1e6),
+        bytes as f64 / 1e6,
+        planned(staffing.memory_least_bytes, staffing.memory_bytes, 1e6)
+    );
+}
