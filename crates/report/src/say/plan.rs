@@ -152,7 +152,12 @@ fn recommended(best: Option<&Staffing>, advice: &Advice) -> String {
         .into();
     };
     let count = best.workers.unwrap_or(0);
+    let stays_open = advice.load.connections.is_some() && advice.load.think_ns > 0.0;
     let what = match (best.model.as_str(), advice.load.connections) {
+        ("pool", _) if stays_open => {
+            let threads = counted(count.into(), "thread");
+            format!("an event loop that hands requests to a pool of {threads}")
+        }
         ("pool", _) => format!("a pool of {}", counted(count.into(), "thread")),
         (one @ ("thread" | "process"), None) => format!("{}, up to {count} at once", name(one)),
         (one @ ("thread" | "process"), _) => format!("a {one} for each connection, {count} in all"),
@@ -315,9 +320,8 @@ fn assumptions(advice: &Advice) -> String {
         return format!(
             "The plan is computed from the worst ends of the intervals. {times} Then 95 % of responses are \
              within three times the mean. Steadier times mean shorter waits: the lower end of a p95 is that of \
-             requests that all need the same and never wait. It also assumes that {who} at random. A pool that \
-             keeps connections open is assumed to give each request, not each connection, to a free \
-             worker.{memory}"
+             requests that all need the same and never wait. It also assumes that {who} at random. A pool is \
+             assumed to give each request, not each connection, to a free worker.{memory}"
         );
     };
     let connections = counted(simulated.connections.into(), "connection");

@@ -67,6 +67,8 @@ pub(super) struct Model {
     pub(super) memory_bytes: Option<Ends>,
     /// Memory of the server without connections; 0 where it was not measured.
     pub(super) base_bytes: Ends,
+    /// Memory of a connection that stays open and occupies no worker; 0 where a worker's is all.
+    pub(super) open_bytes: Ends,
 }
 
 /// What a number of workers does under the load; times in ns, rates per ns.

@@ -166,8 +166,10 @@ impl Asked<'_> {
             self.gap("how much memory a worker takes", "scruple run footprint");
         }
         let (name, kind) = (source.name, source.kind);
-        let base_bytes = Ends::default();
-        self.costs.models.push(Model { name, kind, added_ns, memory_bytes, base_bytes });
+        let none = Ends::default();
+        let model =
+            Model { name, kind, added_ns, memory_bytes, base_bytes: none, open_bytes: none };
+        self.costs.models.push(model);
     }
 
     fn switch(&mut self, model: &str) -> Option<Ends> {
@@ -207,27 +209,45 @@ impl Asked<'_> {
 
     /// Adds a model that was measured as a server. Reports whether it was.
     fn served(&mut self, level: &str, name: &'static str, kind: Kind) -> bool {
-        let asked = |session: &mut Self, id: &str, what: &str, response: &str, level: &str| {
-            let at = Cell::new([("model", level)]);
-            let quantity = Quantity::Value { response: response.into(), at };
-            session.cost(id.into(), what, SERVERS, quantity, 1.0)
-        };
         let what = format!("CPU time of a request beside its service, {}", words(name));
-        let added = asked(self, &format!("{name}_added"), &what, "request_cpu_ns", level);
+        let added = self.of_server(&format!("{name}_added"), &what, "request_cpu_ns", level);
         let Some(added_ns) = added else { return false };
         let (holder, level) =
             if kind == Kind::Pool { ("thread", "thread_each") } else { (name, level) };
-        let what = format!("memory (PSS) of one more connection, {}", words(holder));
-        let own = asked(self, &format!("{holder}_memory"), &what, "connection_bytes", level);
-        let what = format!("kernel memory of one more connection, {}", words(holder));
-        let kernel =
-            asked(self, &format!("{holder}_kernel"), &what, "connection_kernel_bytes", level);
+        let memory_bytes = self.connection(holder, level);
+        // Connections that stay open are held by an event loop, and requests handed to the workers.
+        let open_bytes = match kind {
+            Kind::Pool => self.connection("event_loop", "event_loop").unwrap_or_default(),
+            Kind::Each | Kind::Loop => Ends::default(),
+        };
         let what = format!("memory (PSS) of a server without connections, {}", words(holder));
-        let base = asked(self, &format!("{holder}_base"), &what, "server_bytes", level);
-        let memory_bytes = own.map(|own| kernel.map_or(own, |kernel| own.plus(kernel, 1.0)));
+        let base = self.of_server(&format!("{holder}_base"), &what, "server_bytes", level);
         let base_bytes = base.unwrap_or_default();
-        self.costs.models.push(Model { name, kind, added_ns, memory_bytes, base_bytes });
+        self.costs.models.push(Model {
+            name,
+            kind,
+            added_ns,
+            memory_bytes,
+            base_bytes,
+            open_bytes,
+        });
         true
+    }
+
+    /// Returns what a connection of a server takes, the kernel's memory included where it is known.
+    fn connection(&mut self, name: &str, level: &str) -> Option<Ends> {
+        let what = format!("memory (PSS) of one more connection, {}", words(name));
+        let own = self.of_server(&format!("{name}_memory"), &what, "connection_bytes", level);
+        let what = format!("kernel memory of one more connection, {}", words(name));
+        let kernel =
+            self.of_server(&format!("{name}_kernel"), &what, "connection_kernel_bytes", level);
+        own.map(|own| kernel.map_or(own, |kernel| own.plus(kernel, 1.0)))
+    }
+
+    fn of_server(&mut self, id: &str, what: &str, response: &str, level: &str) -> Option<Ends> {
+        let at = Cell::new([("model", level)]);
+        let quantity = Quantity::Value { response: response.into(), at };
+        self.cost(id.into(), what, SERVERS, quantity, 1.0)
     }
 }
 

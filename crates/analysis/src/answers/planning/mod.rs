@@ -335,7 +335,9 @@ fn staffed(load: &Load, model: &Model) -> Result<Staffing, laws::Error> {
         }
     };
     let each_bytes = model.memory_bytes.map(|ends| ends.high.max(0.0) + load.worker_memory_bytes);
-    let base_bytes = model.base_bytes.high.max(0.0);
+    let open = load.connections.map_or(0, |count| count.div_ceil(load.machines.unwrap_or(1)));
+    let base = |base: f64, each: f64| base.max(0.0) + each.max(0.0) * f64::from(open);
+    let base_bytes = base(model.base_bytes.high, model.open_bytes.high);
     let needed_bytes = each_bytes.map(|each| base_bytes + each * f64::from(needed.holders));
     if let (Some(needed_bytes), Some(each), Some(limit)) =
         (needed_bytes, each_bytes, load.memory_bytes)
@@ -360,7 +362,7 @@ fn staffed(load: &Load, model: &Model) -> Result<Staffing, laws::Error> {
         memory_bytes: needed_bytes,
         memory_least_bytes: model.memory_bytes.map(|each| {
             let each = each.low.max(0.0) + load.worker_memory_bytes;
-            model.base_bytes.low.max(0.0) + each * f64::from(needed.holders)
+            base(model.base_bytes.low, model.open_bytes.low) + each * f64::from(needed.holders)
         }),
         rate_most_per_s: needed.rate_most.map(|rate| rate * 1e9),
         ..staffing
