@@ -28,17 +28,17 @@ pub fn advice(advice: &Advice) -> Doc<'static> {
         let text = why.map(|why| format!("{}: {why}.", capital(name(&one.model))));
         doc.blocks.extend(text.map(|text| Block::note(Tone::Bad, text)));
     }
-    doc.blocks.extend(figure(advice));
-    if !advice.sensitivity.is_empty() {
-        doc.push(Block::heading(2, "If the load were another one"));
-        doc.push(Block::List(advice.sensitivity.iter().map(|one| other(one, advice)).collect()));
-    }
     for gap in &advice.gaps {
         let mut text = Text::from(format!("Not known: {}.", gap.what));
         if !gap.measure.is_empty() {
             text = text.then(" Measure it with ").then(Text::code(&gap.measure)).then(".");
         }
         doc.push(Block::note(Tone::Care, text));
+    }
+    doc.blocks.extend(figure(advice));
+    if !advice.sensitivity.is_empty() {
+        doc.push(Block::heading(2, "If the load were another one"));
+        doc.push(Block::List(advice.sensitivity.iter().map(|one| other(one, advice)).collect()));
     }
     if !advice.costs.is_empty() {
         doc.push(Block::heading(
@@ -131,11 +131,12 @@ fn figure(advice: &Advice) -> Option<Block<'static>> {
 /// Returns the time within which 95 % of requests are answered: between that of requests that all need
 /// the same and that of exponential times.
 fn p95(one: &Staffing) -> String {
-    let Some(most) = one.p95_ns else { return or_dash(None, time) };
-    match one.p95_least_ns.filter(|least| *least < 0.95 * most) {
-        Some(least) => format!("{} to {}", time(least), time(most)),
-        None => time(most),
-    }
+    let most = or_dash(one.p95_ns, time);
+    p95_least(one).map_or(most.clone(), |least| format!("{} to {most}", time(least)))
+}
+
+fn p95_least(one: &Staffing) -> Option<f64> {
+    one.p95_least_ns.zip(one.p95_ns).filter(|(least, most)| *least < 0.95 * most).map(|it| it.0)
 }
 
 /// Returns what to use: "Use a pool of 14 threads."
@@ -170,11 +171,19 @@ fn recommended(best: Option<&Staffing>, advice: &Advice) -> String {
 /// Returns what the best model does under the load, and how far it is from its limits.
 fn behaviour(best: &Staffing, advice: &Advice) -> String {
     let load = &advice.load;
-    let (mean, p95) = (or_dash(best.response_ns, time), p95(best));
+    let (mean, most) = (or_dash(best.response_ns, time), or_dash(best.p95_ns, time));
     let (present, busy) = (or_dash(best.present, rate), or_dash(best.cpu_busy, percent));
+    let within = match p95_least(best) {
+        Some(least) => format!(
+            "95 % take at most {} if all requests need the same, and at most {most} if their times scatter \
+             like exponential ones.",
+            time(least)
+        ),
+        None => format!("95 % take at most {most}."),
+    };
     let response = format!(
-        "Responses take {mean} on average, and 95 % take {p95} or less. On average {present} requests are \
-         in progress, and the CPUs are {busy} busy."
+        "Responses take {mean} on average. {within} On average {present} requests are in progress, and the \
+         CPUs are {busy} busy."
     );
     let throughput = load.machines.zip(best.throughput_per_s).map(|(machines, each)| {
         let (all, each) = (rate(f64::from(machines) * each), rate(each));

@@ -234,13 +234,20 @@ impl Asked<'_> {
         true
     }
 
-    /// Returns what a connection of a server takes, the kernel's memory included where it is known.
+    /// Returns what a connection of a server takes, the kernel's memory included where it is known: of a
+    /// thread or a process, `footprint` knows it too.
     fn connection(&mut self, name: &str, level: &str) -> Option<Ends> {
-        let what = format!("memory (PSS) of one more connection, {}", words(name));
-        let own = self.of_server(&format!("{name}_memory"), &what, "connection_bytes", level);
         let what = format!("kernel memory of one more connection, {}", words(name));
         let kernel =
             self.of_server(&format!("{name}_kernel"), &what, "connection_kernel_bytes", level);
+        if kernel.is_none()
+            && SOURCES.iter().any(|source| source.model == name)
+            && let Some(whole) = self.memory(name)
+        {
+            return Some(whole);
+        }
+        let what = format!("memory (PSS) of one more connection, {}", words(name));
+        let own = self.of_server(&format!("{name}_connection"), &what, "connection_bytes", level);
         own.map(|own| kernel.map_or(own, |kernel| own.plus(kernel, 1.0)))
     }
 
