@@ -38,7 +38,9 @@ fn main() {
                 let known = f64::from(it.known);
                 let width = 100.0 * it.widths / known.max(1.0);
                 let of = 100.0 * known / loads as f64;
-                if it.known == 0 { "unknown".into() } else {
+                if it.known == 0 {
+                    "unknown".into()
+                } else {
                     format!("{:.1} [{of:.0}, ±{width:.0}]", 100.0 * it.share())
                 }
             });

@@ -63,15 +63,13 @@ pub(crate) fn name(number: LoadNumber) -> String {
 fn limit_of(number: LoadNumber, text: &str) -> Result<f64, String> {
     let what = name(number);
     match number {
-        LoadNumber::Percentile(_) | LoadNumber::Mean => {
-            quantity::time(text).map_err(|_| format!("{what} needs a time with its unit, such as 50ms"))
-        }
+        LoadNumber::Percentile(_) | LoadNumber::Mean => quantity::time(text)
+            .map_err(|_| format!("{what} needs a time with its unit, such as 50ms")),
         LoadNumber::Errors => units::share(text)
             .filter(|share| *share <= 1.0)
             .ok_or_else(|| "errors needs a percentage from 0% to 100%, such as 0.1%".into()),
-        LoadNumber::Rate => {
-            quantity::rate(text).map_err(|_| "rate needs a rate with its unit, such as 1000/s".into())
-        }
+        LoadNumber::Rate => quantity::rate(text)
+            .map_err(|_| "rate needs a rate with its unit, such as 1000/s".into()),
     }
 }
 
@@ -99,8 +97,20 @@ impl Threshold {
     fn side(&self, found: &Estimate) -> Expected {
         let (below, above) = (found.high < self.limit, found.low > self.limit);
         match (below, above) {
-            (true, _) => if self.less { Expected::Met } else { Expected::NotMet },
-            (_, true) => if self.less { Expected::NotMet } else { Expected::Met },
+            (true, _) => {
+                if self.less {
+                    Expected::Met
+                } else {
+                    Expected::NotMet
+                }
+            }
+            (_, true) => {
+                if self.less {
+                    Expected::NotMet
+                } else {
+                    Expected::Met
+                }
+            }
             _ => Expected::Undecided,
         }
     }
@@ -142,7 +152,9 @@ mod tests {
             let ns = ends.map(|(low, high)| Estimate::between(low, low, high));
             let percentiles = vec![LoadInterval { percent: 99.0, ns }];
             let intervals = LoadIntervals { percentiles, ..LoadIntervals::default() };
-            let outcome = |text| parse(text).unwrap().judge(&LoadResult { intervals: intervals.clone(), ..result() });
+            let outcome = |text| {
+                parse(text).unwrap().judge(&LoadResult { intervals: intervals.clone(), ..result() })
+            };
             [outcome("p99 < 50ms").outcome, outcome("p99 > 50ms").outcome]
         };
         assert_eq!(p99(Some((40e6, 49e6))), [Expected::Met, Expected::NotMet]);

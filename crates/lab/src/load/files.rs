@@ -161,7 +161,10 @@ mod tests {
         let names: Vec<&str> = all.iter().map(|interval| interval.tag.as_str()).collect();
         assert_eq!(names, ["response", "response-given-up", "lateness", "response", "lateness"]);
         assert!((all[0].max_ms - 900.0).abs() < 1.0, "{} ms", all[0].max_ms);
-        assert_eq!((all[3].start, all[3].duration), (Duration::from_secs(1), Duration::from_secs(1)));
+        assert_eq!(
+            (all[3].start, all[3].duration),
+            (Duration::from_secs(1), Duration::from_secs(1))
+        );
         let known = |interval: &hdr_log::Interval| {
             let histogram = &interval.histogram;
             (histogram.len(), histogram.count_at(1_000_000))

@@ -179,7 +179,11 @@ pub(super) fn no_success(result: &LoadResult) -> Option<String> {
         return None;
     }
     let each: Vec<String> = statuses.iter().map(|(status, n)| format!("{status}: {n}")).collect();
-    Some(format!("no request to {} succeeded: answers by status {}", result.plan.url, each.join(", ")))
+    Some(format!(
+        "no request to {} succeeded: answers by status {}",
+        result.plan.url,
+        each.join(", ")
+    ))
 }
 
 #[cfg(test)]

@@ -30,7 +30,10 @@ impl Log {
     pub(super) fn begin(file: Destination, path: &Path) -> io::Result<Self> {
         let compressed = path.extension().is_some_and(|extension| extension == "zst");
         let mut log = match compressed {
-            true => Log { sink: Sink::Compressed(Box::new(Encoder::new(file, LEVEL)?)), written: Ok(()) },
+            true => Log {
+                sink: Sink::Compressed(Box::new(Encoder::new(file, LEVEL)?)),
+                written: Ok(()),
+            },
             false => Log { sink: Sink::Plain(file), written: Ok(()) },
         };
         log.written = log.write(HEAD.as_bytes());

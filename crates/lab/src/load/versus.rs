@@ -1,9 +1,9 @@
 //! Loads against each other: two servers that take turns, or stored results.
 
+use super::Unanswered;
 use super::expect;
 use super::live::{Watch, silence};
 use super::plan::{self, Asked};
-use super::Unanswered;
 use crate::cli::CompareArgs;
 use crate::cli::load::LoadArgs;
 use crate::destination;
@@ -119,14 +119,20 @@ fn files(args: &CompareArgs) -> anyhow::Result<Exit> {
     let mut rows = Vec::new();
     for (index, other) in others.iter().enumerate() {
         for number in NUMBERS {
-            rows.push(analysis::load_row(index + 1, number, base.number(number), other.number(number)));
+            rows.push(analysis::load_row(
+                index + 1,
+                number,
+                base.number(number),
+                other.number(number),
+            ));
         }
     }
     let names: Vec<String> = paths.iter().map(|path| input::name(path)).collect();
     let mut doubts: Vec<String> = Vec::new();
     for (name, result) in names.iter().zip(&read) {
-        doubts.extend(unlike(&base.plan, &result.plan).map(|what| format!("{name} {what}")));
-        doubts.extend(result.doubts.iter().map(|doubt| format!("{name}: {doubt}")));
+        doubts
+            .extend(unlike(&base.plan, &result.plan).map(|what| format!("the load {name} {what}")));
+        doubts.extend(result.doubts.iter().map(|doubt| format!("the load {name}: {doubt}")));
     }
     let sides = names.into_iter().zip(&read);
     let comparison = LoadComparison {
@@ -173,7 +179,8 @@ fn unlike(base: &LoadPlan, plan: &LoadPlan) -> Option<String> {
     let differ: Vec<String> =
         differences.iter().filter(|(differ, _)| *differ).map(|(_, what)| (*what).into()).collect();
     let what = wording::listed(&differ);
-    (!differ.is_empty()).then(|| format!("has another {what} than the base, which may explain differences"))
+    (!differ.is_empty())
+        .then(|| format!("has another {what} than the base, which may explain differences"))
 }
 
 /// Returns the number of each condition.
@@ -183,9 +190,14 @@ fn numbers_of(conditions: &[Condition]) -> anyhow::Result<Vec<(&Condition, LoadN
         expect::number(&format!("{}{}", condition.experiment, dot.collect::<String>()))
     };
     let one = |condition| {
-        let number = number(condition).map_err(|why| anyhow::anyhow!("--fail-if '{}': {why}", condition.text))?;
+        let number = number(condition)
+            .map_err(|why| anyhow::anyhow!("--fail-if '{}': {why}", condition.text))?;
         let compared = NUMBERS.contains(&number) && condition.at.0.is_empty();
-        ensure!(compared, "--fail-if '{}': loads are compared by p50, p95, p99, p99.9, mean, errors and rate", condition.text);
+        ensure!(
+            compared,
+            "--fail-if '{}': loads are compared by p50, p95, p99, p99.9, mean, errors and rate",
+            condition.text
+        );
         Ok((condition, number))
     };
     conditions.iter().map(one).collect()

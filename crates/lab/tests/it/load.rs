@@ -280,7 +280,8 @@ fn a_log_has_a_line_for_each_request() {
         let words = ["-q", "2000", "-n", "300", "-t", "2", "--log", path.to_str().unwrap()];
         let told = result(&server, &words);
         let bytes = std::fs::read(&path).unwrap();
-        let bytes = if name.ends_with("zst") { zstd::decode_all(&bytes[..]).unwrap() } else { bytes };
+        let bytes =
+            if name.ends_with("zst") { zstd::decode_all(&bytes[..]).unwrap() } else { bytes };
         let text = String::from_utf8(bytes).unwrap();
         let mut lines = text.lines();
         assert_eq!(lines.next(), Some("due_ns,sent_ns,ended_ns,connection,status,error"));
@@ -305,15 +306,21 @@ fn thresholds_decide_how_a_load_ends() {
         let output = load(&[&[&url(&server) as &str], words].concat());
         (output.status.code(), said(&output))
     };
-    let met = code(&["-z", "1s", "-c", "2", "--expect", "errors <= 0%", "--expect", "errors < 50%"]);
+    let met =
+        code(&["-z", "1s", "-c", "2", "--expect", "errors <= 0%", "--expect", "errors < 50%"]);
     assert_eq!(met.0, Some(0), "{}", met.1);
-    assert!(met.1.contains("errors <= 0%: met") && met.1.contains("errors < 50%: met"), "{}", met.1);
+    assert!(
+        met.1.contains("errors <= 0%: met") && met.1.contains("errors < 50%: met"),
+        "{}",
+        met.1
+    );
     // Five requests say nothing of a percentile.
     let few = ["-n", "5", "-c", "1", "--expect", "p99 < 1h"];
     let undecided = code(&few);
     assert!(undecided.0 == Some(3) && undecided.1.contains("too short"), "{}", undecided.1);
     assert_eq!(code(&[&few[..], &["--bisect"]].concat()).0, Some(125));
-    for (text, word) in [("p99 < 50", "such as 50ms"), ("p99", "no < or >"), ("p98 < 5ms", "p99.9")] {
+    for (text, word) in [("p99 < 50", "such as 50ms"), ("p99", "no < or >"), ("p98 < 5ms", "p99.9")]
+    {
         let (refused, told) = code(&["--expect", text]);
         assert!(refused == Some(2) && told.contains(word), "{told}");
     }
@@ -390,7 +397,8 @@ fn two_servers_take_turns() {
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     let told: model::LoadComparison = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((told.blocks, told.sides.len()), (Some(2), 2));
-    let p50 = told.rows.iter().find(|row| row.number == model::LoadNumber::Percentile(50.0)).unwrap();
+    let p50 =
+        told.rows.iter().find(|row| row.number == model::LoadNumber::Percentile(50.0)).unwrap();
     assert!(p50.value.unwrap() >= 20e6 && p50.ratio.is_some(), "{p50:?}");
 }
 

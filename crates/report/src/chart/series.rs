@@ -70,7 +70,9 @@ impl Series {
             row("response time", name, Unit::Ns, true, &move |it| of(it).map(|ns| ns as f64))
         };
         let per_s = |name, of: fn(&LoadSlice) -> u64| {
-            row("requests", name, Unit::PerSecond, false, &move |it| Some(of(it) as f64 / seconds(it)))
+            row("requests", name, Unit::PerSecond, false, &move |it| {
+                Some(of(it) as f64 / seconds(it))
+            })
         };
         let cpu = |name, of: fn(&LoadSlice) -> Option<u64>| {
             let unit = Unit::Other("CPUs".into());
@@ -210,7 +212,8 @@ mod tests {
                 lines.iter().map(|line| anstream::adapter::strip_str(line).to_string()).collect();
             assert!(lines.iter().all(|line| columns(line) <= width), "{lines:?}");
             // Nothing failed, and nobody knows of the server.
-            let names: Vec<&str> = lines.iter().filter_map(|line| line.split("  ").next()).collect();
+            let names: Vec<&str> =
+                lines.iter().filter_map(|line| line.split("  ").next()).collect();
             assert_eq!(names, ["succeeded", "p50", "p99", "connections", "generator's CPU"]);
             assert!(lines[2].contains('█') && lines[2].contains('▁'), "{lines:?}");
         }

@@ -4,8 +4,8 @@ use crate::LoadCurves;
 use crate::chart::{Mark, load_over_time, request_times};
 use crate::doc::{Block, Doc, Role, Table, Tone};
 use model::{
-    Arrivals, Estimate, Expectation, Expected, Fairness, LawCheck, LoadCounts, LoadError, LoadNumber,
-    LoadPlan, LoadResult, LoadTimes, Unit,
+    Arrivals, Estimate, Expectation, Expected, Fairness, LawCheck, LoadCounts, LoadError,
+    LoadNumber, LoadPlan, LoadResult, LoadTimes, Unit,
 };
 use wording::number::{Terms, count, estimate, parts, rounded, share, value};
 use wording::{counted, sentences, short};
@@ -185,9 +185,11 @@ fn expectation(expected: &Expectation) -> Block<'static> {
     let (tone, word, text) = match outcome {
         Expected::Met => (Tone::Good, "met", format!("{text}: met, {found}.")),
         Expected::NotMet => (Tone::Bad, "not met", format!("{text}: not met, {found}.")),
-        Expected::Undecided if expected.found.is_some() => {
-            (Tone::Open, "undecided", format!("{text}: cannot be decided, {found}. Measure longer."))
-        }
+        Expected::Undecided if expected.found.is_some() => (
+            Tone::Open,
+            "undecided",
+            format!("{text}: cannot be decided, {found}. Measure longer."),
+        ),
         Expected::Undecided => {
             let why = "the load is too short for an interval";
             (Tone::Open, "undecided", format!("{text}: cannot be decided, {found}; {why}."))
@@ -227,7 +229,8 @@ fn interval_meaning(result: &LoadResult) -> String {
 
 /// Returns a row for each percentile, and a column for each of the three times.
 fn table(result: &LoadResult) -> Table {
-    let mut table = Table::of(&["requests", "#response", "#95 % interval", "#service", "#lateness"]);
+    let mut table =
+        Table::of(&["requests", "#response", "#95 % interval", "#service", "#lateness"]);
     table.row(row(result, "shortest", |times| time_or_unknown(times.min_ns.map(|ns| ns as f64))));
     for known in &result.response.percentiles {
         let name = format!("p{}", known.percent);
@@ -369,11 +372,10 @@ fn given_up(result: &LoadResult) -> Option<Remark> {
     let given_up: Vec<String> = given_up.map(|(n, what)| format!("{} {what}", count(*n))).collect();
     let unsent = counts.unsent * UNSENT_ONE_OF > counts.due();
     let tone = if counts.timed_out > 0 || unsent { Tone::Care } else { Tone::Plain };
-    let text = format!(
-        "Requests given up: {}. Percentiles count them as waiting until then (Kaplan–Meier); a \
-         percentile that they leave open is unknown.",
-        given_up.join(", ")
-    );
+    let counted = " Percentiles count them as waiting until then (Kaplan–Meier); a percentile that they \
+                   leave open is unknown.";
+    let counted = if counts.answered > 0 { counted } else { "" };
+    let text = format!("Requests given up: {}.{counted}", given_up.join(", "));
     (!given_up.is_empty()).then_some((tone, text))
 }
 

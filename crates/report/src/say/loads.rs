@@ -59,7 +59,8 @@ fn answer(rows: &[&LoadRow]) -> String {
 fn table(rows: &[&LoadRow]) -> Table {
     let mut table = Table::of(&["number", "#base", "#side", "#ratio", "difference"]);
     for row in rows {
-        let value = |it: Option<f64>| it.map_or("unknown".into(), |it| number_alone(row.number, it));
+        let value =
+            |it: Option<f64>| it.map_or("unknown".into(), |it| number_alone(row.number, it));
         let verdict = match row.differs {
             Some(true) => "significant",
             Some(false) => "may be noise",

@@ -152,7 +152,7 @@ fn comparison() -> LoadComparison {
                 outcome,
             })
             .into(),
-        doubts: vec!["after.json has another duration than the base".into()],
+        doubts: vec!["the load after.json has another duration than the base".into()],
     }
 }
 
@@ -173,7 +173,7 @@ fn loads_are_compared_number_by_number() {
 fn a_mean_that_is_unknown_is_a_lower_bound() {
     let text = plain::plain(&report::load(&stalled(), &LoadCurves::default()).text(100));
     assert!(text.contains("≥ 625 µs"), "{text}");
-    assert!(text.contains("1 request was still in flight 1 s after the end"), "{text}");
+    assert!(text.contains("1 request was still in flight 1.00 s after the end"), "{text}");
     let whole = LoadResult { response: times(9_999, 0, [5.0; 9].map(Some)), ..stalled() };
     let text = plain::plain(&report::load(&whole, &LoadCurves::default()).text(100));
     assert!(text.contains("6.25 ms"), "{text}");
@@ -190,7 +190,7 @@ fn a_load_of_refusals_says_so_first() {
     let result = LoadResult { counts, ..stalled() };
     let text = plain::plain(&report::load(&result, &LoadCurves::default()).text(100));
     let first = text.lines().find(|line| line.contains("No request succeeded")).unwrap();
-    assert!(first.contains("9 came due in 10 s. Answers: 404: 7, 500: 2."), "{text}");
+    assert!(first.contains("9 came due in 10.0 s. Answers: 404: 7, 500: 2."), "{text}");
     assert_eq!(text.matches("404").count(), 1, "{text}");
 }
 
@@ -283,7 +283,7 @@ fn the_page_needs_nothing_else_and_escapes_what_others_wrote() {
         for part in ["p99.99", "response", "service", "lateness", "not answered"] {
             assert!(page.contains(part), "{part}");
         }
-        for part in ["95 % interval", "The load over time", "time since the start"] {
+        for part in ["interval", "The load over time", "time since the start"] {
             assert!(page.contains(part), "{part}");
         }
         assert!(page.len() < 250_000, "{}", page.len());
@@ -319,7 +319,8 @@ fn the_page_draws_a_curve_for_each_time_that_has_one() {
     let page = report::load(&silent, &LoadCurves::default()).page();
     assert!(page.contains("No request was answered") && lines(&page) == 0);
     // Nor has it rows of nothing.
-    assert!(!page.contains("unknown"), "{page}");
+    let text = plain::plain(&report::load(&silent, &LoadCurves::default()).text(100));
+    assert!(!text.contains("unknown"), "{text}");
 }
 
 #[test]

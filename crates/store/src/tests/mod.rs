@@ -3,8 +3,8 @@
 mod page;
 
 use model::{
-    Advice, Comparison, FleetResult, Knee, LoadComparison, LoadPrediction, LoadResult, Scaling, Selftest, Summary,
-    Watched, Why,
+    Advice, Comparison, FleetResult, Knee, LoadComparison, LoadPrediction, LoadResult, Scaling,
+    Selftest, Summary, Watched, Why,
 };
 use schemars::{JsonSchema, schema_for};
 

@@ -154,7 +154,9 @@ impl Series {
     pub(super) fn look(&mut self, now_ns: u64, in_flight: u64) {
         let slice = self.at(now_ns);
         slice.in_flight = (slice.in_flight.0 + in_flight, slice.in_flight.1 + 1);
-        let Some((before_ns, cpu_ns)) = self.server.cpu_ns.zip(self.server.cpu_ns()) else { return };
+        let Some((before_ns, cpu_ns)) = self.server.cpu_ns.zip(self.server.cpu_ns()) else {
+            return;
+        };
         let (mut from_ns, until_ns) = (self.server.at_ns, now_ns.min(self.end_ns));
         let per_ns = cpu_ns.saturating_sub(before_ns) as f64 / (until_ns - from_ns).max(1) as f64;
         // What it used lies somewhere between the two looks.

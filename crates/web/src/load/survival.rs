@@ -82,8 +82,7 @@ mod tests {
     }
 
     fn at(times: &Times, percents: &[f64]) -> Vec<Option<u64>> {
-        let counted =
-            Counted { known: counts(&times.known), censored: counts(&times.censored) };
+        let counted = Counted { known: counts(&times.known), censored: counts(&times.censored) };
         percentiles(&counted, percents).iter().map(|found| found.ns).collect()
     }
 

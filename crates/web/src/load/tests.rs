@@ -55,8 +55,13 @@ fn load(plan: &LoadPlan) -> LoadResult {
     assert_eq!(answered, counts.answered);
     assert_eq!(noted.iter().filter(|one| one.connection.is_none()).count() as u64, counts.unsent);
     assert!(noted.iter().all(|one| one.connection.is_none_or(|number| number < plan.connections)));
-    assert_eq!(noted.iter().filter(|one| one.end == End::TimedOut).count() as u64, counts.timed_out);
-    assert!(noted.iter().all(|one| one.sent_ns.is_none_or(|ns| one.due_ns <= ns && ns <= one.ended_ns)));
+    assert_eq!(
+        noted.iter().filter(|one| one.end == End::TimedOut).count() as u64,
+        counts.timed_out
+    );
+    assert!(
+        noted.iter().all(|one| one.sent_ns.is_none_or(|ns| one.due_ns <= ns && ns <= one.ended_ns))
+    );
     let waited = noted.iter().filter_map(|one| one.done_ns?.checked_sub(one.due_ns)).max();
     let known = &outcome.response.known;
     assert!(known.equivalent(waited.unwrap_or(0), known.max()), "{waited:?}");

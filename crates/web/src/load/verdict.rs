@@ -5,7 +5,8 @@ use super::series::Slice;
 use super::survival::{self, sum_ns};
 use super::tally::Tally;
 use model::{
-    Arrivals, Fairness, LawCheck, LoadCounts, LoadIntervals, LoadPlan, LoadResult, Network, SynBackoff,
+    Arrivals, Fairness, LawCheck, LoadCounts, LoadIntervals, LoadPlan, LoadResult, Network,
+    SynBackoff,
 };
 
 /// The most by which the sides of a law may differ, relative to the connections.
@@ -142,8 +143,11 @@ fn audit(
     slices: &[Slice],
 ) -> Vec<LawCheck> {
     let sum = |times: &Times| sum_ns(&times.known) + sum_ns(&times.censored);
-    let check = |law: &str, left: f64, right: f64, tolerance: f64| {
-        LawCheck { law: law.to_string(), left, right, holds: (left - right).abs() <= tolerance }
+    let check = |law: &str, left: f64, right: f64, tolerance: f64| LawCheck {
+        law: law.to_string(),
+        left,
+        right,
+        holds: (left - right).abs() <= tolerance,
     };
     let sampled = sampled(slices).map(|(mean, error)| {
         let right = (sum(&tally.service) + tally.failed_ns) / seen.drained_ns.max(1) as f64;

@@ -139,8 +139,7 @@ fn every_disturbance_is_a_doubt() {
     // What a short load does once is no share of its time.
     let all = Surroundings { busiest_share: 1.0, stolen_ns: Some(9_000_000), ..nothing };
     let foreign = Surroundings { foreign_cpu_ns: Some(9_000_000), ..all };
-    let short =
-        result(&plan(Arrivals::Closed, true), &Tally::default(), 9_000_000, &foreign, &[]);
+    let short = result(&plan(Arrivals::Closed, true), &Tally::default(), 9_000_000, &foreign, &[]);
     assert!(short.doubts.is_empty() && short.foreign_cpu_ns.is_none(), "{:?}", short.doubts);
     let mut closed = tally();
     closed.waited = 3;

@@ -48,7 +48,8 @@ pub(crate) fn coverage(source: Source, seconds: f64, loads: u64) -> [Coverage; 4
 /// Returns the intervals of one load, cut as the generator cuts it.
 fn intervals(source: Source, seconds: f64, seed: u64) -> LoadIntervals {
     let lengths = [0.05, 0.1, 0.2, 0.5, 1.0];
-    let length = lengths.into_iter().find(|length| seconds / length <= 100.0).unwrap_or(seconds / 100.0);
+    let length =
+        lengths.into_iter().find(|length| seconds / length <= 100.0).unwrap_or(seconds / 100.0);
     let number = (seconds / length).round() as usize;
     let times = slices(&source.requests(seconds, seed), seconds, number);
     let slices: Vec<TimeSlice<'_>> = times

@@ -4,7 +4,8 @@ use super::*;
 
 /// Slices of a second, each with times in ns.
 fn load(slices: &[Vec<(u64, u64)>]) -> LoadIntervals {
-    let slice = |known| TimeSlice { seconds: 1.0, known, censored: &[], succeeded: 7, late: 0, failed: 0 };
+    let slice =
+        |known| TimeSlice { seconds: 1.0, known, censored: &[], succeeded: 7, late: 0, failed: 0 };
     let slices: Vec<TimeSlice<'_>> = slices.iter().map(|known| slice(known)).collect();
     load_intervals(&slices, &[50.0, 99.0])
 }
@@ -14,10 +15,13 @@ fn load(slices: &[Vec<(u64, u64)>]) -> LoadIntervals {
 fn intervals_hold_the_truth_where_times_depend_on_each_other() {
     let sources = [Source::Independent, Source::Queue(0.7), Source::Correlated(0.99)];
     for (source, seconds) in sources.map(|source| (source, 30.0)) {
-        for found in coverage(source, seconds, 200) {
-            // Of 200 that hold it with 95 %, 182 or more do so in all but a case in a hundred.
-            assert!(found.known >= 180 && found.share() >= 0.91, "{source:?}: {found:?}");
+        let found = coverage(source, seconds, 200);
+        for found in &found {
+            // Of 200 loads, 10 have an interval without the truth, and 18 or more in one case of a hundred.
+            assert!(found.below + found.above <= 18, "{source:?}: {found:?}");
         }
+        let known = found.map(|found| found.known);
+        assert!(known[0] >= 180 && known[1] >= 180 && known[2] >= 180, "{source:?}: {known:?}");
     }
 }
 
@@ -48,12 +52,22 @@ fn what_does_not_vary_has_an_interval_of_no_width() {
 #[test]
 fn no_error_among_many_is_a_small_share_and_not_none() {
     let of = |failed: [u64; 20]| {
-        let slice = |failed| TimeSlice { seconds: 1.0, known: &[], censored: &[], succeeded: 100, late: 0, failed };
+        let slice = |failed| TimeSlice {
+            seconds: 1.0,
+            known: &[],
+            censored: &[],
+            succeeded: 100,
+            late: 0,
+            failed,
+        };
         load_intervals(&failed.map(slice), &[]).errors.unwrap()
     };
     let none = of([0; 20]);
     // 1 − 0.025^(1/2000).
-    assert!((none.low, none.point) == (0.0, 0.0) && (none.high - 0.001_843).abs() < 1e-6, "{none:?}");
+    assert!(
+        (none.low, none.point) == (0.0, 0.0) && (none.high - 0.001_843).abs() < 1e-6,
+        "{none:?}"
+    );
     let mut gathered = [0; 20];
     gathered[7] = 40;
     let spread = of([2; 20]);
@@ -65,7 +79,14 @@ fn no_error_among_many_is_a_small_share_and_not_none() {
 #[test]
 fn what_has_no_answer_has_no_mean() {
     let known = vec![(1_000, 100)];
-    let slice = |censored| TimeSlice { seconds: 1.0, known: &known, censored, succeeded: 9, late: 0, failed: 0 };
+    let slice = |censored| TimeSlice {
+        seconds: 1.0,
+        known: &known,
+        censored,
+        succeeded: 9,
+        late: 0,
+        failed: 0,
+    };
     let lost = [(5_000, 1)];
     let mut slices = vec![slice(&[][..]); 20];
     slices[3] = slice(&lost);

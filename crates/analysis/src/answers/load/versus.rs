@@ -106,8 +106,9 @@ mod tests {
     #[test]
     fn blocks_are_paired() {
         // Blocks differ by a hundred times more than sides.
-        let blocks: Vec<(f64, f64)> =
-            (1..=10).map(|block| (1e6 * f64::from(block * block), 1.1e6 * f64::from(block * block))).collect();
+        let blocks: Vec<(f64, f64)> = (1..=10)
+            .map(|block| (1e6 * f64::from(block * block), 1.1e6 * f64::from(block * block)))
+            .collect();
         let row = load_row_of_blocks(P99, &blocks);
         let ratio = row.ratio.unwrap();
         assert!((ratio.low - 1.1).abs() < 1e-9 && row.differs == Some(true), "{row:?}");

@@ -203,7 +203,8 @@ impl<'a> Worker<'a> {
                 break if is_over { self.last_ns.max(self.end_ns) } else { self.last_ns };
             }
             self.tell();
-            let wait = self.set_alarm(now_ns).map_err(|error| system("set a timer")(other(&error)))?;
+            let wait =
+                self.set_alarm(now_ns).map_err(|error| system("set a timer")(other(&error)))?;
             match self.poll.poll(&mut events, wait) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
