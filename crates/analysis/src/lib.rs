@@ -36,8 +36,9 @@ pub use answers::compare::{
 };
 pub use answers::fleet::{FleetMember, FleetSays, fleet, kind as machine_kind};
 pub use answers::load::{
-    KneeInput, KneeStep, MeasuredLoad, MeasuredRequest, PlayedLoad, Saturated, answered_within,
-    cpus_seen, knee, knee_next, predicted_load, server_demand,
+    KneeInput, KneeStep, Known, MeasuredLoad, MeasuredRequest, PlayedLoad, Saturated, TimeSlice,
+    answered_within, cpus_seen, knee, knee_next, load_gate, load_intervals, load_row,
+    load_row_of_blocks, predicted_load, server_demand,
 };
 pub use answers::planning::{
     BadLoad, CONNECTIONS_MAX, CONNECTIONS_SPREAD_MAX, CPUS_MAX, MACHINES_MAX, PlanInput,

@@ -463,10 +463,10 @@ pub(crate) struct ReportArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// The session, or the folder of sessions, that the sides are compared with
+    /// The session, the folder of sessions, or the file of `load --json` that the sides are compared with
     #[arg(value_name = "BASE")]
     pub(crate) base: Option<PathBuf>,
-    /// The sessions, or folders of sessions, to compare with the base
+    /// The sessions, folders of sessions, or files of `load --json` to compare with the base
     #[arg(value_name = "SIDE")]
     pub(crate) sides: Vec<PathBuf>,
     /// Compare these experiments only; may be repeated

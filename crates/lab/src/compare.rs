@@ -1,8 +1,8 @@
-//! Sessions against each other. Nothing is written into any of them.
+//! Sessions, or stored loads, against each other. Nothing is written into any of them.
 
 use crate::cli::CompareArgs;
 use crate::exit::Exit;
-use crate::{catalog, destination, lookup, session, sides, ui};
+use crate::{catalog, destination, load, lookup, session, sides, ui};
 use analysis::{Answers, Condition, Questions};
 use anyhow::{Context, Result, bail, ensure};
 use model::{Comparison, Design, GateOutcome};
@@ -11,6 +11,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub(crate) fn compare(args: &CompareArgs) -> Result<Exit> {
+    if let Some(loads) = load::versus::compare(args) {
+        return loads;
+    }
     let paths = paths(args)?;
     let (sides, folders) = sides::heads(&paths.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     // Before a thousand sessions are read.

@@ -5,13 +5,17 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// Done.
     Done = 0,
-    /// A claim was refuted, or a number has changed as it must not, and a flag asked for this code.
+    /// A claim was refuted, a number has changed as it must not, or a threshold was not met, and a flag
+    /// asked for this code.
     Refuted = 1,
-    /// The command line or the machine does not allow it.
+    /// The command line or the machine does not allow it, or a server gave no answer of use.
     Error = 2,
     /// Interrupted before the plan was complete; or inconclusive, and a flag asked for this code; or
     /// the self-test found that this machine cannot be trusted for some size of effect.
     Incomplete = 3,
+    /// What was measured says nothing, and a flag asked for the code at which `git bisect run` skips a
+    /// commit.
+    Skip = 125,
 }
 
 impl From<Exit> for ExitCode {

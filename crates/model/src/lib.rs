@@ -19,6 +19,7 @@ mod fleet;
 mod headline;
 mod knee;
 mod load;
+mod loads;
 mod manifest;
 pub mod measures;
 mod name;
@@ -56,6 +57,7 @@ pub use fleet::*;
 pub use headline::*;
 pub use knee::*;
 pub use load::*;
+pub use loads::*;
 pub use manifest::*;
 pub use name::*;
 pub use named::*;
@@ -112,7 +114,11 @@ pub const SELFTEST_FORMAT: u32 = 1;
 pub const ADVICE_FORMAT: u32 = 2;
 
 /// Version of the layout of what `scruple load --json` prints; docs/load.schema.json describes it.
-pub const LOAD_FORMAT: u32 = 2;
+pub const LOAD_FORMAT: u32 = 3;
+
+/// Version of the layout of what `scruple compare --json` prints of loads, and `scruple load --against`;
+/// docs/loads.schema.json describes it.
+pub const LOADS_FORMAT: u32 = 1;
 
 /// Version of the layout of what `scruple load --find-knee --json` prints; docs/knee.schema.json
 /// describes it.

@@ -1,5 +1,6 @@
 //! What a load was, and what became of it.
 
+use crate::Estimate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -70,6 +71,10 @@ pub struct LoadPlan {
     pub requests: Option<u64>,
     /// How long an answer may take from the sending of its request, connecting included, in ms.
     pub timeout_ms: u64,
+    /// How long after the end of the time answers to requests that came due in time are waited for at
+    /// most, in ms. Such requests are still sent, and no others.
+    #[serde(default)]
+    pub drain_ms: u64,
 }
 
 /// Why a request got no answer.
@@ -98,15 +103,19 @@ pub struct LoadCounts {
     pub sent: u64,
     /// Whole answers, whatever their status.
     pub answered: u64,
-    /// Of these, those with a status below 400: what throughput counts.
+    /// Of these, those with a status below 400.
     pub succeeded: u64,
+    /// Of these, those that came after the end of the time: what throughput does not count.
+    #[serde(default)]
+    pub succeeded_late: u64,
     /// Answers by status.
     pub statuses: BTreeMap<u16, u64>,
     /// Requests that failed, by reason.
     pub errors: BTreeMap<LoadError, u64>,
     /// Requests without an answer in the plan's `timeout_ms`.
     pub timed_out: u64,
-    /// Requests that were sent, and not answered yet when the time was over.
+    /// Requests that were sent, and not answered when the load ended, the plan's `drain_ms` included:
+    /// nobody gave them up.
     pub in_flight: u64,
     /// Requests that came due and were never sent.
     pub unsent: u64,
@@ -130,13 +139,17 @@ pub struct LoadPercentile {
 pub struct LoadTimes {
     /// Requests whose time is known.
     pub count: u64,
-    /// Requests that were given up: timed out, or in flight or unsent at the end. Their time is at
-    /// least what had passed by then.
+    /// Requests without an answer: timed out, or in flight or unsent at the end. Their time is at least
+    /// what had passed by then.
     pub censored: u64,
     /// The shortest known, in ns.
     pub min_ns: Option<u64>,
-    /// The mean of those known, in ns; null where any was given up.
+    /// The mean, in ns; null where any has no answer.
     pub mean_ns: Option<f64>,
+    /// The mean if each without an answer had got it when it was last waited for, in ns: the true mean
+    /// is no less.
+    #[serde(default)]
+    pub mean_least_ns: Option<f64>,
     /// The longest known, in ns.
     pub max_ns: Option<u64>,
     /// At 50, 75, 90, 95, 99, 99.9 and 99.99 %.
@@ -177,16 +190,18 @@ pub struct Network {
 }
 
 /// An operational law that must hold whatever the server is (Denning and Buzen, *The Operational
-/// Analysis of Queueing Network Models*, ACM Computing Surveys 10, 1978).
+/// Analysis of Queueing Network Models*, ACM Computing Surveys 10, 1978), held against another source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LawCheck {
-    /// In words: `N = X · R`.
+    /// `N = X · S`, the mean number of requests in flight at ten moments a second against the sum of all
+    /// service times over the time; or `N = c`, the sum of all response times over the time against the
+    /// connections of a closed loop without a pace.
     pub law: String,
-    /// Its left side, measured for itself.
+    /// Its left side.
     pub left: f64,
     /// Its right side.
     pub right: f64,
-    /// Whether both agree to 2 %.
+    /// Whether both agree: `N = c` to 2 %, `N = X · S` to 10 % or four standard errors.
     pub holds: bool,
 }
 
@@ -200,6 +215,102 @@ pub struct SynBackoff {
     pub requests: u64,
 }
 
+/// What happened in a slice of the time. A request counts in the slice in which its answer came or it
+/// was given up; those that came after the end count in the last slice.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadSlice {
+    /// From the start of the load to that of the slice, in ns.
+    pub from_ns: u64,
+    /// From the start of the load to the end of the slice, in ns.
+    pub until_ns: u64,
+    /// Answers with a status below 400, without those after the end of the time.
+    pub succeeded: u64,
+    /// Requests that failed, timed out or were answered with a status of 400 or above.
+    pub failed: u64,
+    /// The median response time, in ns; null where it is unknown.
+    pub p50_ns: Option<u64>,
+    /// The 95th percentile of the response time, in ns; null where it is unknown.
+    pub p95_ns: Option<u64>,
+    /// The 99th percentile of the response time, in ns; null where it is unknown.
+    pub p99_ns: Option<u64>,
+    /// The 99th percentile of the lateness, in ns; null where it is unknown.
+    pub late_p99_ns: Option<u64>,
+    /// Open connections at its end.
+    pub connections: u32,
+    /// CPU time of the generator's threads, in ns.
+    pub generator_cpu_ns: u64,
+    /// CPU time of the processes that have the server's listening socket open, in ns; null where they are
+    /// not on this machine, or not this user's.
+    pub server_cpu_ns: Option<u64>,
+}
+
+/// A percentile of the response time with its interval.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadInterval {
+    /// In percent, 0 to 100.
+    pub percent: f64,
+    /// In ns; null where the load is too short to know.
+    pub ns: Option<Estimate>,
+}
+
+/// 95 % intervals of a load's numbers: what another load of the same length would find, if the server
+/// and the machine stay as they are. Times of requests next to each other depend on each other, which
+/// widens the intervals. Null where the load is too short to know.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadIntervals {
+    /// Of the mean response time, in ns.
+    pub mean_ns: Option<Estimate>,
+    /// Of the percentiles of the response time, as in `response`.
+    pub percentiles: Vec<LoadInterval>,
+    /// Of the throughput, per second.
+    pub throughput_per_s: Option<Estimate>,
+    /// Of the share of the requests that ended without success, 0 to 1.
+    pub errors: Option<Estimate>,
+}
+
+/// A number of a load that thresholds and comparisons name.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LoadNumber {
+    /// A percentile of the response time, in percent.
+    Percentile(f64),
+    /// The mean response time.
+    Mean,
+    /// The share of the requests that ended without success.
+    Errors,
+    /// The throughput.
+    Rate,
+}
+
+/// What a load says of a threshold.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Expected {
+    /// The whole interval lies on the wanted side.
+    Met,
+    /// The interval holds the threshold, or is unknown.
+    Undecided,
+    /// The whole interval lies on the other side.
+    NotMet,
+}
+
+/// A threshold and what became of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Expectation {
+    /// As it was stated: `p99 < 50ms`.
+    pub text: String,
+    /// The number.
+    pub number: LoadNumber,
+    /// Whether it is met.
+    pub outcome: Expected,
+    /// The number, in ns, per second, or as a share; null where it is unknown.
+    pub point: Option<f64>,
+    /// The same with its interval; null where that is unknown.
+    pub found: Option<Estimate>,
+}
+
 /// What became of a load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadResult {
@@ -209,11 +320,12 @@ pub struct LoadResult {
     pub scruple: String,
     /// What was asked for.
     pub plan: LoadPlan,
-    /// From the first request that came due to the last answer, or to the end of the time, in ns.
+    /// From the moment at which the first request could come due to the end of the time, or to the last
+    /// answer of a load that ends with a number of requests, in ns.
     pub elapsed_ns: u64,
     /// What became of the requests.
     pub counts: LoadCounts,
-    /// Answers with a status below 400 per second of `elapsed_ns`.
+    /// Answers with a status below 400 within `elapsed_ns`, per second of it.
     pub throughput_per_s: f64,
     /// Bytes read from the server.
     pub read_bytes: u64,
@@ -228,6 +340,15 @@ pub struct LoadResult {
     /// The response time less the generator's own lateness: that of a request that was sent late
     /// although a connection was free. What `response` has beyond it is not the server's doing.
     pub punctual: LoadTimes,
+    /// 95 % intervals.
+    #[serde(default)]
+    pub intervals: LoadIntervals,
+    /// The load over time, at most 128 slices of equal length but for the last.
+    #[serde(default)]
+    pub series: Vec<LoadSlice>,
+    /// Thresholds that were asked for.
+    #[serde(default)]
+    pub expected: Vec<Expectation>,
     /// How answers were shared out; null where connections do not last.
     pub fairness: Option<Fairness>,
     /// What the kernel counted.
@@ -264,6 +385,21 @@ impl LoadResult {
     /// What it may add to any response time, as a part of that.
     const OWN_SHARE: f64 = 0.1;
 
+    /// Returns a number and the same with its interval, in ns, per second, or as a share; each `None` where
+    /// it is unknown.
+    #[must_use]
+    pub fn number(&self, number: LoadNumber) -> (Option<f64>, Option<Estimate>) {
+        match number {
+            LoadNumber::Percentile(percent) => {
+                let known = self.intervals.percentiles.iter().find(|it| it.percent == percent);
+                (self.response.at(percent).map(|ns| ns as f64), known.and_then(|it| it.ns))
+            }
+            LoadNumber::Mean => (self.response.mean_ns, self.intervals.mean_ns),
+            LoadNumber::Errors => (self.counts.error_share(), self.intervals.errors),
+            LoadNumber::Rate => (Some(self.throughput_per_s), self.intervals.throughput_per_s),
+        }
+    }
+
     /// Returns the percentile of the response time, of the 50th, 95th and 99th, that the generator's own
     /// lateness has lengthened most, as a ratio: of those that it has lengthened by more than a tenth
     /// and by more than `least_ns`. `None` where there is none.
@@ -289,6 +425,20 @@ impl LoadCounts {
     #[must_use]
     pub fn failed(&self) -> u64 {
         self.errors.values().sum()
+    }
+
+    /// Returns how many requests ended without success: failed, timed out, or answered by a status of 400
+    /// or above.
+    #[must_use]
+    pub fn unsuccessful(&self) -> u64 {
+        self.answered - self.succeeded.min(self.answered) + self.failed() + self.timed_out
+    }
+
+    /// Returns the share of the requests that ended without success, 0 to 1; `None` where none ended.
+    #[must_use]
+    pub fn error_share(&self) -> Option<f64> {
+        let ended = self.succeeded + self.unsuccessful();
+        (ended > 0).then(|| self.unsuccessful() as f64 / ended as f64)
     }
 
     /// Returns how many requests came due.

@@ -156,8 +156,8 @@ pub(crate) fn ascii(text: &str) -> String {
 }
 
 /// Letters of ours, and below each the ASCII letter that reads like it.
-const OURS: &str = "−–—─┄╌…×✗÷µ·░✓┬└│├┤“”‘’←↑▲↓▼●■◆○□◇²³ᵇ∝≈╱\u{a0}\u{202f}\u{2009}";
-const ALIKE: &str = "------~xx/u..+++|||\"\"''<^^vv*#@o=%23b~~/   ";
+const OURS: &str = "▁▂▃▄▅▆▇█−–—─┄╌…×✗÷µ·░✓┬└│├┤“”‘’←↑▲↓▼●■◆○□◇²³ᵇ∝≈╱\u{a0}\u{202f}\u{2009}";
+const ALIKE: &str = "_.,-=+%#------~xx/u..+++|||\"\"''<^^vv*#@o=%23b~~/   ";
 
 /// The ASCII letter that reads like a letter of ours.
 fn likeness(c: char) -> char {

@@ -160,6 +160,7 @@ fn scruple(url: &str, connections: u32, seconds: u64) -> Turn {
         duration_ms: Some(seconds * 1000),
         requests: None,
         timeout_ms: 20_000,
+        drain_ms: 0,
     };
     let before = Usage::of_self();
     let result = web::load::run(&plan, b"", &mut |_| true).unwrap().result;

@@ -257,6 +257,7 @@ impl Treatment {
             duration_ms: Some(self.duration_ms()),
             requests: None,
             timeout_ms: ANSWER_MS,
+            drain_ms: 0,
         }
     }
 

@@ -1,5 +1,6 @@
 //! The command line of `scruple load`.
 
+use crate::load::expect;
 use crate::quantity;
 use clap::{Args, ValueEnum};
 use model::ServerKind;
@@ -9,9 +10,10 @@ use web::load::{CONNECTIONS_MAX, THREADS_MAX, check_header, check_method};
 /// The most workers of a simulated server: the limit of laws::station.
 const SERVER_WORKERS_MAX: u32 = 1_000_000;
 
-const EXIT_CODES: &str = "Exit codes: 0 measured, whatever the server answered; 2 usage or \
-environment error, or no request was answered; 3 interrupted (the results so far are shown), no \
-capacity found (--find-knee), or some predictions missing (--predict).";
+const EXIT_CODES: &str = "Exit codes: 0 measured, and every --expect is met; 1 an --expect is not met; 2 \
+usage or environment error, or no request succeeded; 3 interrupted (the results so far are shown), an \
+--expect cannot be decided, no capacity found (--find-knee), or some predictions missing (--predict); 125 \
+with --bisect, in the place of 3 and if no request succeeded.";
 
 /// Load an HTTP server and measure its users' response times
 ///
@@ -52,6 +54,36 @@ pub(crate) struct LoadArgs {
     /// Give up a request after this time
     #[arg(long, value_name = "TIME", value_parser = quantity::duration_ms, default_value = "20s")]
     pub(crate) timeout: u64,
+    /// Wait for answers for this time after the end [default: 1s, or --timeout if that is shorter]
+    ///
+    /// Requests that came due in time are still sent, and no others. Answers that come in this time have
+    /// their response time, and do not count for the throughput.
+    #[arg(long, value_name = "TIME", value_parser = parse_drain, conflicts_with = "find_knee")]
+    pub(crate) drain: Option<u64>,
+    /// Require this of the result, such as 'p99 < 50ms'; may be repeated
+    ///
+    /// The number is p50, p75, p90, p95, p99, p99.9, p99.99 or mean (response time), errors (percentage of
+    /// requests without success) or rate (throughput per second), such as 'errors < 0.1%' or 'rate >
+    /// 1000/s'. It is met if the whole 95 % interval is on that side, and not met if the whole interval is on
+    /// the other. Otherwise it cannot be decided.
+    #[arg(long, value_name = "CONDITION", value_parser = expect::parse, conflicts_with_all = ["find_knee", "predict"])]
+    pub(crate) expect: Vec<expect::Threshold>,
+    /// Exit with code 125 if nothing can be said of the server, so that `git bisect run` skips it
+    #[arg(long, conflicts_with_all = ["find_knee", "predict"])]
+    pub(crate) bisect: bool,
+    /// Let another server take turns with URL, and compare the two
+    ///
+    /// In each of --blocks blocks both get the same load for --duration, in random order. What changes on
+    /// the machine over time then affects both. docs/comparing.md explains the result.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["find_knee", "predict", "hdr_log", "log", "expect"])]
+    pub(crate) against: Option<String>,
+    /// With --against: measure N blocks; a difference needs 6 to be significant
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000), requires = "against", default_value = "10")]
+    pub(crate) blocks: u32,
+    /// With --against: exit with code 1 if this change is found, and with 3 if the data cannot decide,
+    /// such as 'p99 > +5%'; may be repeated
+    #[arg(long, value_name = "CONDITION", requires = "against")]
+    pub(crate) fail_if: Vec<analysis::Condition>,
     /// Send this header, such as 'Accept: text/html'; may be repeated
     #[arg(short = 'H', long = "header", value_name = "HEADER", value_parser = parse_header)]
     pub(crate) headers: Vec<(String, String)>,
@@ -113,6 +145,9 @@ pub(crate) struct LoadArgs {
     /// Write the times as a histogram log also, which the tools of HdrHistogram read
     #[arg(long, value_name = "FILE")]
     pub(crate) hdr_log: Option<PathBuf>,
+    /// Write a line of CSV for each request also; compressed if FILE ends in .zst
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["find_knee", "predict"])]
+    pub(crate) log: Option<PathBuf>,
 }
 
 /// The intervals of an open loop.
@@ -130,6 +165,11 @@ fn parse_rate(text: &str) -> Result<f64, String> {
                          0.01 to 10,000,000 per second";
     let per_s = quantity::plain(text).or_else(|| quantity::rate(text).ok());
     per_s.filter(|per_s| (0.01..=1e7).contains(per_s)).ok_or_else(|| RIGHT.into())
+}
+
+/// Parses a time that may be 0.
+fn parse_drain(text: &str) -> Result<u64, String> {
+    if text == "0" { Ok(0) } else { quantity::duration_ms(text) }
 }
 
 /// Parses a kind of server.

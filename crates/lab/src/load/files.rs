@@ -7,32 +7,36 @@ use anyhow::{Context, anyhow};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
+use model::LoadSlice;
 use report::{Curve, Doc, LoadCurves};
 use serde::Serialize;
 use std::io::Write;
 use std::time::{Duration, SystemTime};
-use web::load::{Outcome, Times};
+use web::load::{Counts, Outcome, Times};
 
 /// What HdrHistogram's tools show of a maximum is in ms where values are in ns.
 const NS_PER_MS: f64 = 1e6;
 
 /// Shows a result: its page, `drawn`, where the command line has it, and JSON or the `plain` document on
-/// standard output, unless a file that was asked for goes there.
+/// standard output, unless a file that was asked for goes there or there is none.
 pub(super) fn show(
     args: &LoadArgs,
     html: Option<Destination>,
     result: &impl Serialize,
     drawn: &Doc,
-    plain: &Doc,
+    plain: Option<&Doc>,
 ) -> anyhow::Result<()> {
     if let Some(file) = html {
         file.put(drawn.page().as_bytes()).context("--html")?;
     }
-    let mut files = [&args.html, &args.hdr_log].into_iter().flatten();
+    let mut files = [&args.html, &args.hdr_log, &args.log].into_iter().flatten();
     if !args.json && files.any(|file| input::is_standard(file)) {
         return Ok(());
     }
-    ui::show(args.json, result, |width| plain.text(width))
+    match plain {
+        Some(plain) => ui::show(args.json, result, |width| plain.text(width)),
+        None => Ok(()),
+    }
 }
 
 /// Returns the times as curves of what was answered within each.
@@ -47,9 +51,9 @@ fn curve(times: &Times) -> Curve {
     analysis::answered_within(&counts(&times.known), &counts(&times.censored))
 }
 
-/// Writes the histograms as one interval of a log (version 1.3, histograms of V2, deflated): those of
-/// the known times under the tags response, service and lateness, those of what was given up, with
-/// what had passed by then, under the same with `-given-up`. Values are in ns.
+/// Writes the histograms of each slice as intervals of a log (version 1.3, histograms of V2, deflated):
+/// those of the known times under the tags response, service and lateness, those of requests without an
+/// answer, with what had passed by then, under the same with `-given-up`. Values are in ns.
 pub(super) fn hdr_log(
     outcome: &Outcome,
     begun: SystemTime,
@@ -68,22 +72,34 @@ pub(super) fn hdr_log(
         .with_max_value_divisor(NS_PER_MS)
         .begin_log_with(file, &mut serializer)
         .context("cannot begin the log")?;
-    let elapsed = Duration::from_nanos(outcome.result.elapsed_ns);
-    let all = [
-        ("response", "response-given-up", &outcome.response),
-        ("service", "service-given-up", &outcome.service),
-        ("lateness", "lateness-given-up", &outcome.lateness),
-    ];
-    for (known, given_up, times) in all {
-        for (tag, histogram) in [(known, &times.known), (given_up, &times.censored)] {
-            if tag == given_up && histogram.is_empty() {
-                continue;
+    for slice in &outcome.slices {
+        let LoadSlice { from_ns, until_ns, .. } = slice.seen;
+        let [from, length] = [from_ns, until_ns - from_ns].map(Duration::from_nanos);
+        let all = [
+            ("response", "response-given-up", &slice.response),
+            ("service", "service-given-up", &slice.service),
+            ("lateness", "lateness-given-up", &slice.lateness),
+        ];
+        for (known, given_up, times) in all {
+            for (tag, counts) in [(known, &times.known), (given_up, &times.censored)] {
+                if !counts.is_empty() {
+                    log.write_histogram(&histogram(counts)?, from, length, Tag::new(tag))
+                        .map_err(|error| anyhow!("{tag}: {error}"))?;
+                }
             }
-            log.write_histogram(histogram, Duration::ZERO, elapsed, Tag::new(tag))
-                .map_err(|error| anyhow!("{tag}: {error}"))?;
         }
     }
     Ok(())
+}
+
+/// Returns a histogram of some times.
+fn histogram(counts: &Counts) -> anyhow::Result<Histogram<u64>> {
+    let mut histogram = Histogram::new(3)?;
+    histogram.auto(true);
+    for (ns, count) in counts {
+        histogram.record_n(*ns, *count)?;
+    }
+    Ok(histogram)
 }
 
 #[cfg(test)]
@@ -94,6 +110,7 @@ mod hdr_log;
 #[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
     use super::*;
+    use web::load::{Counted, Slice};
 
     fn times(known: &[u64], censored: &[u64]) -> Times {
         let of = |values: &[u64]| {
@@ -104,13 +121,31 @@ mod tests {
         Times { known: of(known), censored: of(censored) }
     }
 
+    fn slice(from_s: u64, response: Counted) -> Slice {
+        let seen = LoadSlice {
+            from_ns: from_s * 1_000_000_000,
+            until_ns: (from_s + 1) * 1_000_000_000,
+            ..LoadSlice::default()
+        };
+        let lateness = Counted { known: vec![(100, 1)], censored: Vec::new() };
+        Slice { seen, response, lateness, ..Slice::default() }
+    }
+
     fn outcome() -> Outcome {
+        let counted = |known: &[(u64, u64)], censored: &[(u64, u64)]| Counted {
+            known: known.to_vec(),
+            censored: censored.to_vec(),
+        };
         Outcome {
             result: crate::load::tests::result(),
             steady: None,
             response: times(&[1_000_000, 2_000_000, 900_000_000], &[50_000_000]),
             service: times(&[1_000_000, 1_100_000, 1_200_000], &[]),
             lateness: times(&[100, 900_000, 898_800_000], &[]),
+            slices: vec![
+                slice(0, counted(&[(1_000_000, 7), (900_000_000, 1)], &[(50_000_000, 2)])),
+                slice(1, counted(&[(1_000_000, 5)], &[])),
+            ],
         }
     }
 
@@ -124,10 +159,17 @@ mod tests {
         assert!(text.contains("HISTFAAA"), "{text}");
         let all = hdr_log::intervals(&bytes);
         let names: Vec<&str> = all.iter().map(|interval| interval.tag.as_str()).collect();
-        assert_eq!(names, ["response", "response-given-up", "service", "lateness"]);
+        assert_eq!(names, ["response", "response-given-up", "lateness", "response", "lateness"]);
         assert!((all[0].max_ms - 900.0).abs() < 1.0, "{} ms", all[0].max_ms);
-        assert_eq!(all[0].duration, Duration::from_secs(10));
-        assert_eq!(all[0].histogram, outcome().response.known);
+        assert_eq!(
+            (all[3].start, all[3].duration),
+            (Duration::from_secs(1), Duration::from_secs(1))
+        );
+        let known = |interval: &hdr_log::Interval| {
+            let histogram = &interval.histogram;
+            (histogram.len(), histogram.count_at(1_000_000))
+        };
+        assert_eq!((known(&all[0]), known(&all[3]), all[1].histogram.len()), ((8, 7), (5, 5), 2));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! How far a load is: a live line on a terminal, plain lines elsewhere.
 
+use super::log::Log;
 use crate::progress::Line;
-use model::{LoadError, LoadPlan, LoadResult};
+use model::{LoadCounts, LoadError, LoadPlan, LoadResult, Unit};
 use std::time::{Duration, Instant};
 use web::load::{Live, Noted, Outcome};
 
@@ -53,6 +54,23 @@ impl Watch {
         })
     }
 
+    /// Runs a load and writes each request to a log, if there is one.
+    pub(super) fn run_logging(
+        &mut self,
+        plan: &LoadPlan,
+        body: &[u8],
+        log: Option<&mut Log>,
+    ) -> Result<Outcome, web::load::Error> {
+        let mut look = |live| self.look(live, Duration::ZERO);
+        match log {
+            Some(log) => {
+                let mut add = |noted: &[Noted]| log.add(noted);
+                web::load::run_logging(plan, body, &mut look, &mut add)
+            }
+            None => web::load::run(plan, body, &mut look),
+        }
+    }
+
     /// Runs a load of several, and lets the server end what it still has to do. `None` if somebody wants to
     /// stop: what was cut short says nothing.
     pub(super) fn run_part(
@@ -85,10 +103,14 @@ impl Watch {
             true => live.answered.saturating_sub(last.answered) as f64 / since,
             false => 0.0,
         };
-        let text = format!(
+        let mut text = format!(
             "{about}{} answered, {} failed, {} under way, {per_s:.0} per second now",
             live.answered, live.failed, live.in_flight
         );
+        for (name, ns) in [("p50", live.p50_ns), ("p95", live.p95_ns)] {
+            let ns = ns.map(|ns| wording::number::value(ns as f64, &Unit::Ns));
+            text.extend(ns.map(|time| format!(", {name} {time}")));
+        }
         if self.line.show(elapsed.as_millis() as u64, elapsed, text) {
             self.last = live;
         }
@@ -128,15 +150,40 @@ pub(super) fn silence(result: &LoadResult) -> Option<String> {
         return None;
     }
     let url = &result.plan.url;
-    let errors = counts.failed();
-    let refused = counts.errors.get(&LoadError::Refused).copied().unwrap_or(0);
-    Some(match errors {
-        _ if refused > 0 && refused == errors => {
-            format!("nobody listens at {url}: connection refused, {refused} times")
-        }
-        0 => format!("{url} answered nothing in {:.1} s", result.elapsed_ns as f64 / 1e9),
-        _ => format!("{url} answered nothing: {errors} requests failed"),
-    })
+    let of = |error| counts.errors.get(&error).copied().unwrap_or(0);
+    let refused = of(LoadError::Refused);
+    if refused > 0 && refused == counts.failed() {
+        return Some(format!("nobody listens at {url}: connection refused, {refused} times"));
+    }
+    let kinds = [
+        (refused, "were refused"),
+        (of(LoadError::Reset), "were reset by the server"),
+        (of(LoadError::Closed), "ended when the server closed the connection"),
+        (of(LoadError::Garbage), "got an answer that is not HTTP/1.1"),
+        (of(LoadError::Socket), "failed with another socket error"),
+        (counts.timed_out, "timed out"),
+        (counts.in_flight, "had no answer at the end"),
+        (counts.unsent, "were not sent"),
+    ];
+    let kinds = kinds.iter().filter(|(n, _)| *n > 0);
+    let kinds: Vec<String> = kinds.map(|(n, what)| format!("{n} {what}")).collect();
+    let seconds = result.elapsed_ns as f64 / 1e9;
+    let due = wording::counted(counts.due(), "request");
+    Some(format!("{url} answered nothing in {seconds:.1} s: of {due}, {}", kinds.join(", ")))
+}
+
+/// Returns the statuses of the answers if none is a success; `None` if any is, or nothing was answered.
+pub(super) fn no_success(result: &LoadResult) -> Option<String> {
+    let LoadCounts { answered, succeeded, statuses, .. } = &result.counts;
+    if *answered == 0 || *succeeded > 0 {
+        return None;
+    }
+    let each: Vec<String> = statuses.iter().map(|(status, n)| format!("{status}: {n}")).collect();
+    Some(format!(
+        "no request to {} succeeded: answers by status {}",
+        result.plan.url,
+        each.join(", ")
+    ))
 }
 
 #[cfg(test)]
@@ -150,7 +197,7 @@ mod tests {
             elapsed: Duration::from_secs(seconds),
             answered,
             failed,
-            in_flight: 0,
+            ..Live::default()
         };
         assert!(watch.is_hopeless(live(0, 5_000, 3)));
         assert!(!watch.is_hopeless(live(0, 5_000, 2)));

@@ -1,17 +1,24 @@
 //! `scruple load URL`: a load on an HTTP server, and what became of it.
 
+pub(crate) mod expect;
 mod files;
 mod knee;
 mod live;
+mod log;
 mod plan;
 mod predict;
+pub(crate) mod versus;
 
 use crate::cli::load::LoadArgs;
 use crate::destination::place;
 use crate::exit::Exit;
 use crate::{input, session, ui};
+use analysis::TimeSlice;
 use anyhow::{Context, bail, ensure};
-use live::{Watch, interrupted, silence};
+use expect::Threshold;
+use live::{Watch, interrupted, no_success, silence};
+use log::Log;
+use model::{Expected, LoadIntervals, LoadResult};
 use plan::Asked;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -19,10 +26,11 @@ use web::load::Outcome;
 
 pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Exit> {
     let shown = |file: &Option<PathBuf>| file.as_deref().is_some_and(input::is_standard);
-    let to_stdout = [shown(&args.html), shown(&args.hdr_log), args.json];
+    let to_stdout = [shown(&args.html), shown(&args.hdr_log), shown(&args.log), args.json];
     ensure!(
         to_stdout.iter().filter(|it| **it).count() <= 1,
-        "--json, --html - and --hdr-log - each want standard output: give two of them a file"
+        "--json, --html -, --hdr-log - and --log - each want standard output: give all but one of them \
+         a file"
     );
     let asked = plan::plan(args)?;
     sys::interrupt::install()?;
@@ -32,11 +40,33 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Exit> {
     if args.predict.is_some() {
         return predict::predict(args, &asked);
     }
+    let ended = match &args.against {
+        Some(url) => versus::blocks(args, &asked, url),
+        None => one(args, &asked),
+    };
+    match ended {
+        Ok(Exit::Incomplete) if args.bisect => Ok(Exit::Skip),
+        // Nobody answers, which says nothing of what was looked for.
+        Err(error) if args.bisect && error.downcast_ref::<Unanswered>().is_some() => {
+            ui::complain(&error);
+            Ok(Exit::Skip)
+        }
+        other => other,
+    }
+}
+
+/// Why a load says nothing of the server.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Unanswered(String);
+
+/// Carries out one load, shows it, and decides how the program ends.
+fn one(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Exit> {
     // Before the load: what cannot be measured again should have a place.
     let html = place(args.html.as_deref(), "--html")?;
     let hdr_log = place(args.hdr_log.as_deref(), "--hdr-log")?;
     let begun = SystemTime::now();
-    let outcome = measure(&asked)?;
+    let outcome = measure(args, asked)?;
     let result = &outcome.result;
     if let Some(file) = hdr_log {
         let mut log = Vec::new();
@@ -46,26 +76,84 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Exit> {
     }
     let drawn = report::load(result, &files::curves(&outcome));
     let plain = report::load(result, &report::LoadCurves::default());
-    files::show(args, html, result, &drawn, &plain)?;
+    let silence = silence(result).filter(|_| !interrupted());
+    // The reason is all that there is to say, and an error says it.
+    let plain = (silence.is_none() || args.json).then_some(&plain);
+    files::show(args, html, result, &drawn, plain)?;
     if interrupted() {
         ui::note("interrupted: this is what was measured until then");
         return Ok(Exit::Incomplete);
     }
-    if let Some(why) = silence(result) { bail!("{why}") } else { Ok(Exit::Done) }
+    if let Some(why) = silence {
+        bail!(Unanswered(why));
+    }
+    verdict(result)
 }
 
-fn measure(asked: &Asked) -> anyhow::Result<Outcome> {
+/// Returns how a load ends whose thresholds were judged. Where no request succeeded, response times say
+/// nothing, and only a threshold on errors is decided.
+fn verdict(result: &LoadResult) -> anyhow::Result<Exit> {
+    let no_success = no_success(result);
+    let judged = result.expected.iter();
+    let judged = judged.filter(|it| no_success.is_none() || Threshold::is_about_errors(it));
+    match (judged.map(|it| it.outcome).max(), no_success) {
+        (Some(Expected::NotMet), _) => Ok(Exit::Refuted),
+        (_, Some(why)) => bail!(Unanswered(why)),
+        (Some(Expected::Undecided), None) => Ok(Exit::Incomplete),
+        (Some(Expected::Met) | None, None) => Ok(Exit::Done),
+    }
+}
+
+fn measure(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Outcome> {
+    let place = place(args.log.as_deref(), "--log")?;
+    let log = place.zip(args.log.as_deref()).map(|(file, path)| Log::begin(file, path));
+    let mut log = log.transpose().context("--log")?;
     let mut watch = Watch::new(asked.plan.duration_ms.map(Duration::from_millis));
-    let (mut outcome, _) = watch.run(String::new(), &asked.plan, &asked.body, false)?;
+    let outcome = watch.run_logging(&asked.plan, &asked.body, log.as_mut());
+    let mut outcome = match outcome {
+        // What a log holds of a load that could not begin is its head.
+        Err(error @ web::load::Error::System { .. }) => bail!(Unanswered(error.to_string())),
+        other => other?,
+    };
+    if let Some(log) = log {
+        log.end().context("--log")?;
+    }
     outcome.result.scruple = session::VERSION.into();
+    outcome.result.intervals = intervals(&outcome);
+    outcome.result.expected = args.expect.iter().map(|it| it.judge(&outcome.result)).collect();
     Ok(outcome)
+}
+
+/// Returns the intervals of a load's numbers.
+fn intervals(outcome: &Outcome) -> LoadIntervals {
+    let LoadResult { response, counts, .. } = &outcome.result;
+    let last = outcome.slices.len().saturating_sub(1);
+    let slices = outcome.slices.iter().enumerate();
+    let slices: Vec<TimeSlice<'_>> = slices
+        .map(|(index, slice)| TimeSlice {
+            seconds: (slice.seen.until_ns - slice.seen.from_ns) as f64 / 1e9,
+            known: &slice.response.known,
+            censored: &slice.response.censored,
+            succeeded: slice.seen.succeeded,
+            late: if index == last { counts.succeeded_late } else { 0 },
+            failed: slice.seen.failed,
+        })
+        .collect();
+    let percents: Vec<f64> = response.percentiles.iter().map(|it| it.percent).collect();
+    let mut found = analysis::load_intervals(&slices, &percents);
+    // Slices know times by the upper ends of buckets, the mean by their middles.
+    found.mean_ns = response.mean_ns.zip(found.mean_ns).map(|(mean_ns, of_slices)| {
+        let part = mean_ns / of_slices.point;
+        of_slices.map(|ns| ns * part)
+    });
+    found
 }
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 pub(crate) mod tests {
     use super::*;
-    use model::{Arrivals, LoadCounts, LoadError, LoadPlan, LoadResult, LoadTimes, Network};
+    use model::{Arrivals, LoadCounts, LoadError, LoadPlan, LoadTimes, Network};
 
     /// Returns a result in which nothing happened.
     pub(crate) fn result() -> LoadResult {
@@ -81,6 +169,7 @@ pub(crate) mod tests {
             duration_ms: Some(10_000),
             requests: None,
             timeout_ms: 20_000,
+            drain_ms: 0,
         };
         LoadResult {
             format: model::LOAD_FORMAT,
@@ -95,6 +184,9 @@ pub(crate) mod tests {
             service: LoadTimes::default(),
             lateness: LoadTimes::default(),
             punctual: LoadTimes::default(),
+            intervals: LoadIntervals::default(),
+            series: Vec::new(),
+            expected: Vec::new(),
             fairness: None,
             network: Network::default(),
             syn_backoff: Vec::new(),
@@ -115,8 +207,37 @@ pub(crate) mod tests {
         let refused = with(&[(LoadError::Refused, 12)], 0).unwrap();
         assert_eq!(refused, "nobody listens at http://127.0.0.1:1/: connection refused, 12 times");
         let mixed = with(&[(LoadError::Refused, 12), (LoadError::Reset, 1)], 0).unwrap();
-        assert!(mixed.ends_with("13 requests failed"), "{mixed}");
+        let reasons = "of 13 requests, 12 were refused, 1 were reset by the server";
+        assert!(mixed.ends_with(reasons), "{mixed}");
         assert!(with(&[], 0).unwrap().contains("10.0 s"));
         assert_eq!(with(&[(LoadError::Refused, 12)], 1), None);
+    }
+
+    #[test]
+    fn a_load_without_success_is_none_unless_errors_were_asked_for() {
+        let of = |succeeded, thresholds: &[&str]| {
+            let counts = LoadCounts {
+                answered: 10_000,
+                succeeded,
+                statuses: [(if succeeded > 0 { 200 } else { 500 }, 10_000)].into(),
+                ..LoadCounts::default()
+            };
+            let share = 1.0 - succeeded as f64 / 1e4;
+            let errors = Some(model::Estimate::between(0.9 * share, share, share));
+            let p99 = model::Estimate::between(1e6, 1e6, 2e6);
+            let percentiles = vec![model::LoadInterval { percent: 99.0, ns: Some(p99) }];
+            let intervals = LoadIntervals { errors, percentiles, ..LoadIntervals::default() };
+            let mut result = LoadResult { counts, intervals, ..result() };
+            let thresholds = thresholds.iter().map(|text| expect::parse(text).unwrap());
+            result.expected = thresholds.map(|it| it.judge(&result)).collect();
+            verdict(&result).ok()
+        };
+        assert_eq!(of(10_000, &[]), Some(Exit::Done));
+        assert_eq!(of(10_000, &["p99 < 5ms"]), Some(Exit::Done));
+        assert_eq!(of(10_000, &["p99 < 5ms", "p99 < 1.5ms"]), Some(Exit::Incomplete));
+        assert_eq!(of(10_000, &["p99 < 1.5ms", "p99 < 0.5ms"]), Some(Exit::Refuted));
+        assert_eq!(of(0, &["p99 < 5ms"]), None);
+        assert_eq!(of(0, &["p99 < 0.5ms"]), None);
+        assert_eq!(of(0, &["errors < 1%"]), Some(Exit::Refuted));
     }
 }

@@ -15,6 +15,9 @@ const CONNECTIONS_OPEN: u32 = 500;
 const DURATION_MS: u64 = 10_000;
 pub(super) const TRIAL_MS: u64 = 2_000;
 
+/// How long answers are waited for after the end of the time where nothing else is stated, in ms.
+const DRAIN_MS: u64 = 1_000;
+
 /// The largest body.
 const BODY_BYTES_MAX: u64 = 64 << 20;
 
@@ -75,8 +78,31 @@ pub(super) fn plan(args: &LoadArgs) -> anyhow::Result<Asked> {
         },
         requests: args.requests,
         timeout_ms: args.timeout,
+        drain_ms: match args.drain {
+            // Each rate of a search is judged by what was answered in its time.
+            _ if args.find_knee => 0,
+            asked => asked.unwrap_or(DRAIN_MS.min(args.timeout)),
+        },
     };
     Ok(Asked { plan, body, seed })
+}
+
+/// Returns the same plan for another server.
+pub(super) fn of_other(args: &LoadArgs, asked: &Asked, url: &str) -> anyhow::Result<LoadPlan> {
+    let target = Target::parse(url).context("--against")?;
+    if target.is_remote()? {
+        check_remote(args, target.host())?;
+    }
+    Ok(LoadPlan { url: target.url(), ..asked.plan.clone() })
+}
+
+/// Returns the same plan with other random intervals.
+pub(super) fn with_seed(plan: &LoadPlan, seed: u64) -> LoadPlan {
+    let arrivals = match plan.arrivals {
+        Arrivals::Poisson { per_s, .. } => Arrivals::Poisson { per_s, seed },
+        ref other => other.clone(),
+    };
+    LoadPlan { arrivals, ..plan.clone() }
 }
 
 /// Checks that a load on another machine is allowed, and has a rate and a duration.

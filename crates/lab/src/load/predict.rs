@@ -66,7 +66,8 @@ pub(super) fn predict(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Exit> {
     };
     let curves = study.conduct(args, &mut prediction)?;
     let drawn = report::prediction(&prediction, &curves);
-    files::show(args, html, &prediction, &drawn, &report::prediction(&prediction, &[]))?;
+    let plain = report::prediction(&prediction, &[]);
+    files::show(args, html, &prediction, &drawn, Some(&plain))?;
     Ok(if prediction.complete { Exit::Done } else { Exit::Incomplete })
 }
 

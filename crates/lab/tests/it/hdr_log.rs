@@ -12,6 +12,8 @@ pub(crate) struct Interval {
     pub(crate) tag: String,
     /// The greatest value in ms.
     pub(crate) max_ms: f64,
+    /// From the start of the log.
+    pub(crate) start: Duration,
     pub(crate) duration: Duration,
     /// Of values in ns.
     pub(crate) histogram: Histogram<u64>,
@@ -25,6 +27,7 @@ pub(crate) fn intervals(bytes: &[u8]) -> Vec<Interval> {
         all.push(Interval {
             tag: interval.tag().unwrap().as_str().to_string(),
             max_ms: interval.max(),
+            start: interval.start_timestamp(),
             duration: interval.duration(),
             histogram: decoded(interval.encoded_histogram().as_bytes()),
         });

@@ -3,6 +3,7 @@
 
 use crate::hdr_log;
 use crate::support::{binary, eventually, said, scruple};
+use hdrhistogram::Histogram;
 use model::{Arrivals, LoadResult, LoadTimes};
 use serde_json::Value;
 use std::io::{Read, Write};
@@ -220,25 +221,33 @@ fn page_and_log_say_what_the_json_says() {
     let words = ["-q", "400", "-z", "500ms", "-c", "8", "--html", &page, "--hdr-log", &log];
     let told = result(&server, &words);
     let intervals = hdr_log::intervals(&std::fs::read(&log).unwrap());
-    let known = |tag: &str| intervals.iter().find(|interval| interval.tag == tag);
+    let sum_of = |tag: &str| {
+        let mut sum = Histogram::<u64>::new(3).unwrap();
+        sum.auto(true);
+        let own = intervals.iter().filter(|interval| interval.tag == tag);
+        own.for_each(|interval| sum.add(&interval.histogram).unwrap());
+        sum
+    };
     for (tag, times) in
         [("response", &told.response), ("service", &told.service), ("lateness", &told.lateness)]
     {
-        let interval = known(tag).unwrap();
-        assert_eq!(interval.histogram.len(), times.count, "{tag}");
-        assert_eq!(interval.duration, Duration::from_millis(500), "{tag}");
-        assert_eq!(Some(interval.histogram.max()), times.max_ns, "{tag}");
-        let max_ms = interval.histogram.max() as f64 / 1e6;
-        assert!((interval.max_ms - max_ms).abs() <= 0.001 * max_ms.max(1.0), "{tag}: {max_ms}");
-        let given_up =
-            known(&format!("{tag}-given-up")).map_or(0, |interval| interval.histogram.len());
-        assert_eq!(given_up, times.censored, "{tag}");
+        let whole = sum_of(tag);
+        assert_eq!((whole.len(), Some(whole.max())), (times.count, times.max_ns), "{tag}");
+        assert_eq!(sum_of(&format!("{tag}-given-up")).len(), times.censored, "{tag}");
         // Without what was given up, Kaplan and Meier's percentiles are the histogram's own.
         for percentile in times.percentiles.iter().filter(|_| times.censored == 0) {
-            let own = interval.histogram.value_at_percentile(percentile.percent);
+            let own = whole.value_at_percentile(percentile.percent);
             assert_eq!(percentile.ns, Some(own), "{tag}, p{}", percentile.percent);
         }
     }
+    for interval in &intervals {
+        let max_ms = interval.histogram.max() as f64 / 1e6;
+        assert!((interval.max_ms - max_ms).abs() <= 0.001 * max_ms.max(1.0), "{max_ms}");
+        assert!(interval.start + interval.duration <= Duration::from_millis(500));
+        assert!(interval.duration <= Duration::from_millis(50));
+    }
+    let succeeded: u64 = told.series.iter().map(|slice| slice.succeeded).sum();
+    assert_eq!(succeeded, told.counts.succeeded - told.counts.succeeded_late);
     let page = std::fs::read_to_string(&page).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("requests per second"));
     assert!(page.contains(&server.address().to_string()), "{page}");
@@ -255,18 +264,158 @@ fn files_can_go_to_standard_output_in_place_of_the_text() {
     );
     let log = load(&[&url(&server), "-n", "5", "-c", "1", "--hdr-log", "-"]);
     assert!(log.status.success(), "{}", said(&log));
-    assert_eq!(hdr_log::intervals(&log.stdout)[0].histogram.len(), 5);
+    let intervals = hdr_log::intervals(&log.stdout);
+    let responses = intervals.iter().filter(|interval| interval.tag == "response");
+    assert_eq!(responses.map(|interval| interval.histogram.len()).sum::<u64>(), 5);
+    let lines = load(&[&url(&server), "-n", "5", "-c", "1", "--log", "-"]);
+    assert_eq!(String::from_utf8(lines.stdout).unwrap().lines().count(), 6);
+}
+
+#[test]
+fn a_log_has_a_line_for_each_request() {
+    let server = serve(Service::Nothing);
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["load.csv", "load.csv.zst"] {
+        let path = folder.path().join(name);
+        let words = ["-q", "2000", "-n", "300", "-t", "2", "--log", path.to_str().unwrap()];
+        let told = result(&server, &words);
+        let bytes = std::fs::read(&path).unwrap();
+        let bytes =
+            if name.ends_with("zst") { zstd::decode_all(&bytes[..]).unwrap() } else { bytes };
+        let text = String::from_utf8(bytes).unwrap();
+        let mut lines = text.lines();
+        assert_eq!(lines.next(), Some("due_ns,sent_ns,ended_ns,connection,status,error"));
+        let mut took = Vec::new();
+        for line in lines {
+            let fields: Vec<&str> = line.split(',').collect();
+            let [due, sent, ended] = [0, 1, 2].map(|index| fields[index].parse::<u64>().unwrap());
+            assert!(due <= sent && sent <= ended && fields[4..] == ["200", ""], "{line}");
+            took.push(ended - due);
+        }
+        assert_eq!(took.len(), 300);
+        let most = took.iter().max().copied().unwrap();
+        let known = told.response.max_ns.unwrap();
+        assert!(most <= known && known as f64 <= 1.001 * most as f64 + 1.0, "{most} {known}");
+    }
+}
+
+#[test]
+fn thresholds_decide_how_a_load_ends() {
+    let server = serve(Service::Nothing);
+    let code = |words: &[&str]| {
+        let output = load(&[&[&url(&server) as &str], words].concat());
+        (output.status.code(), said(&output))
+    };
+    let met =
+        code(&["-z", "1s", "-c", "2", "--expect", "errors <= 0%", "--expect", "errors < 50%"]);
+    assert_eq!(met.0, Some(0), "{}", met.1);
+    assert!(
+        met.1.contains("errors <= 0%: met") && met.1.contains("errors < 50%: met"),
+        "{}",
+        met.1
+    );
+    // Five requests say nothing of a percentile.
+    let few = ["-n", "5", "-c", "1", "--expect", "p99 < 1h"];
+    let undecided = code(&few);
+    assert!(undecided.0 == Some(3) && undecided.1.contains("too short"), "{}", undecided.1);
+    assert_eq!(code(&[&few[..], &["--bisect"]].concat()).0, Some(125));
+    for (text, word) in [("p99 < 50", "such as 50ms"), ("p99", "no < or >"), ("p98 < 5ms", "p99.9")]
+    {
+        let (refused, told) = code(&["--expect", text]);
+        assert!(refused == Some(2) && told.contains(word), "{told}");
+    }
+}
+
+#[test]
+fn a_server_of_which_nothing_is_known_is_skipped_by_bisect() {
+    let gone = {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        format!("http://{}/", listener.local_addr().unwrap())
+    };
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let silent = format!("http://{}/", silent.local_addr().unwrap());
+    for (url, code) in [(&gone, 125), (&silent, 125)] {
+        let words = [url as &str, "-z", "300ms", "--timeout", "100ms", "-c", "2", "--bisect"];
+        let output = load(&words);
+        assert_eq!(output.status.code(), Some(code), "{}", said(&output));
+        // One line, and not ten rows of nothing.
+        assert!(output.stdout.is_empty(), "{}", said(&output));
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(told.lines().filter(|line| line.starts_with("error: ")).count(), 1, "{told}");
+    }
+    let usage = load(&[&gone, "--bisect", "-t", "9", "-c", "1"]);
+    assert_eq!(usage.status.code(), Some(2), "{}", said(&usage));
+}
+
+/// Writes a result whose p99 is some ms, with an interval of a tenth on either side.
+fn stored(folder: &std::path::Path, name: &str, like: &LoadResult, p99_ms: f64) -> String {
+    let p99 = model::Estimate::between(0.9e6 * p99_ms, 1e6 * p99_ms, 1.1e6 * p99_ms);
+    let mut result = like.clone();
+    for percentile in &mut result.response.percentiles {
+        percentile.ns = Some((p99_ms * 1e6) as u64);
+    }
+    for interval in &mut result.intervals.percentiles {
+        interval.ns = (interval.percent == 99.0).then_some(p99);
+    }
+    let path = folder.join(name);
+    std::fs::write(&path, serde_json::to_string(&result).unwrap()).unwrap();
+    path.to_str().unwrap().to_string()
+}
+
+#[test]
+fn stored_loads_are_compared_with_intervals_and_gates() {
+    let server = serve(Service::Nothing);
+    let like = result(&server, &["-n", "50", "-c", "2"]);
+    let folder = tempfile::tempdir().unwrap();
+    let of = |name: &str, p99_ms| stored(folder.path(), name, &like, p99_ms);
+    let (base, near, far) = (of("a.json", 14.1), of("b.json", 14.6), of("c.json", 30.0));
+    let compare = |words: &[&str]| {
+        let output = scruple().arg("compare").args(words).output().unwrap();
+        (output.status.code(), said(&output))
+    };
+    let (code, text) = compare(&[&base, &near]);
+    assert!(code == Some(0) && text.contains("No difference is significant"), "{text}");
+    let (code, text) = compare(&[&base, &far]);
+    assert!(code == Some(0) && text.contains("Significantly different: p99."), "{text}");
+    assert_eq!(compare(&[&base, &near, "--fail-if", "p99 > +50%"]).0, Some(0));
+    assert_eq!(compare(&[&base, &far, "--fail-if", "p99 > +50%"]).0, Some(1));
+    assert_eq!(compare(&[&base, &near, "--fail-if", "p99 > +5%"]).0, Some(3));
+    assert_eq!(compare(&[&base, &near, "--fail-if", "p50 > +5%"]).0, Some(3));
+    let (code, text) = compare(&[&base, &near, "--fail-if", "p98 > +5%"]);
+    assert!(code == Some(2) && text.contains("unknown number"), "{text}");
+    std::fs::write(folder.path().join("d.json"), "{}").unwrap();
+    let broken = folder.path().join("d.json");
+    let (code, text) = compare(&[&base, broken.to_str().unwrap()]);
+    assert!(code == Some(2) && text.contains("d.json is no result of scruple load"), "{text}");
+}
+
+#[test]
+fn two_servers_take_turns() {
+    let (one, other) = (serve(Service::Nothing), serve(Service::Wait(Duration::from_millis(20))));
+    let words = ["-n", "6", "-c", "2", "--blocks", "2", "--json"];
+    let output = load(&[&[&url(&one) as &str, "--against", &url(&other)], &words[..]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let told: model::LoadComparison = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((told.blocks, told.sides.len()), (Some(2), 2));
+    let p50 =
+        told.rows.iter().find(|row| row.number == model::LoadNumber::Percentile(50.0)).unwrap();
+    assert!(p50.value.unwrap() >= 20e6 && p50.ratio.is_some(), "{p50:?}");
 }
 
 #[test]
 fn what_is_measured_is_told_and_what_is_not_is_an_error() {
-    // Every answer says no, and it was measured all the same.
+    // Every answer says no: that is shown, and is no success.
     let busy = b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
     let (url, kept) = keeper(busy);
     let output = load(&[&url, "-n", "1", "-c", "1", "-m", "POST", "-d", "the end"]);
     let text = String::from_utf8(output.stdout.clone()).unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
     assert!(text.contains("No request succeeded") && text.contains("503: 1"), "{text}");
+    kept.join().unwrap();
+    let (url, kept) = keeper(busy);
+    let words = ["-n", "1", "-c", "1", "-m", "POST", "-d", "the end", "--expect", "errors <= 0%"];
+    let output = load(&[&[&url as &str], &words[..]].concat());
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     kept.join().unwrap();
     // Nobody is there.
     let gone = {

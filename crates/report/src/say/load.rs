@@ -1,12 +1,13 @@
 //! The result of a load.
 
 use crate::LoadCurves;
-use crate::chart::{Mark, request_times};
+use crate::chart::{Mark, load_over_time, request_times};
 use crate::doc::{Block, Doc, Role, Table, Tone};
 use model::{
-    Arrivals, Fairness, LawCheck, LoadCounts, LoadError, LoadPlan, LoadResult, LoadTimes, Unit,
+    Arrivals, Estimate, Expectation, Expected, Fairness, LawCheck, LoadCounts, LoadError,
+    LoadNumber, LoadPlan, LoadResult, LoadTimes, Unit,
 };
-use wording::number::{Terms, count, rounded, value};
+use wording::number::{Terms, count, estimate, parts, rounded, share, value};
 use wording::{counted, sentences, short};
 
 /// The percentiles that the figure marks.
@@ -34,17 +35,25 @@ pub fn load(result: &LoadResult, curves: &LoadCurves) -> Doc<'static> {
     let lead = asked(&result.plan);
     let mut doc = begin(&result.scruple, "a load on a server", &result.plan, &lead);
     doc.push(answer(result.counts.succeeded > 0, throughput(result)));
+    doc.blocks.extend(result.expected.iter().map(expectation));
     doc.blocks.extend(doubts(&result.doubts));
     let (details, notes): (Vec<Remark>, Vec<Remark>) =
         remarks(result).into_iter().partition(|(tone, _)| *tone == Tone::Plain);
     doc.blocks.extend(notes.into_iter().map(|(tone, text)| Block::note(tone, text)));
+    if result.counts.answered == 0 {
+        // There is no time to show.
+        doc.push(Block::fold("Settings and counts", vec![Block::facts(facts(result))]));
+        return doc;
+    }
     doc.push(Block::heading(2, "Times"));
     doc.push(Block::Table(table(result)));
+    doc.push(Block::small(interval_meaning(result)));
     let meaning = "Response time runs from the moment a request came due to its answer: what a user \
                    waits. Service time runs from sending to the answer: what most tools show. Lateness \
                    runs from the moment a request came due to its sending.";
     doc.push(Block::small(meaning));
     doc.blocks.extend(figure(result, curves));
+    doc.blocks.extend(load_over_time(&result.series));
     doc.push(Block::heading(2, "Details"));
     doc.push(Block::list(details.into_iter().map(|(_, text)| text)));
     doc.push(Block::fold("Settings and counts", vec![Block::facts(facts(result))]));
@@ -114,6 +123,11 @@ pub(super) fn asked(plan: &LoadPlan) -> String {
     format!("{arrivals}. {}", alike(plan))
 }
 
+/// Returns how requests came in short: "closed loop, 50 connections".
+pub(super) fn alike_with(plan: &LoadPlan) -> String {
+    asked(plan).split(". ").next().unwrap_or_default().to_string()
+}
+
 /// Returns what all requests have in common, in sentences.
 pub(super) fn alike(plan: &LoadPlan) -> String {
     let kept = match plan.keep_alive {
@@ -135,33 +149,120 @@ fn percentile(times: &LoadTimes, percent: f64) -> Option<f64> {
 fn throughput(result: &LoadResult) -> String {
     let counts = &result.counts;
     let (due, elapsed) = (count(counts.due()), time(result.elapsed_ns as f64));
-    let (succeeded, per_s) = (count(counts.succeeded), rate(result.throughput_per_s));
+    let succeeded = count(counts.succeeded);
+    let per_s = match result.intervals.throughput_per_s {
+        Some(known) => estimate(&known, Terms::In(&Unit::Count)),
+        None => rate(result.throughput_per_s),
+    };
     match (counts.succeeded, counts.answered) {
         (0, 0) => format!("No request was answered: {due} came due in {elapsed}."),
-        (0, _) => format!("No request succeeded: {due} came due in {elapsed}."),
+        (0, _) => {
+            let statuses = listed_statuses(result);
+            format!("No request succeeded: {due} came due in {elapsed}. Answers: {statuses}.")
+        }
         _ => format!(
             "Throughput: {per_s} requests per second. {succeeded} of {due} succeeded in {elapsed}."
         ),
     }
 }
 
+/// Returns the answers by status: "200: 12, 404: 3".
+fn listed_statuses(result: &LoadResult) -> String {
+    let statuses = result.counts.statuses.iter();
+    let each: Vec<String> = statuses.map(|(code, n)| format!("{code}: {}", count(*n))).collect();
+    each.join(", ")
+}
+
+/// Returns whether a threshold is met, and by which number.
+fn expectation(expected: &Expectation) -> Block<'static> {
+    let Expectation { number, outcome, text, .. } = expected;
+    let found = match (expected.found, expected.point) {
+        (Some(found), _) => number_with_interval(*number, &found),
+        (None, Some(point)) => number_alone(*number, point),
+        (None, None) => "unknown".into(),
+    };
+    let text = short(text, 80);
+    let (tone, word, text) = match outcome {
+        Expected::Met => (Tone::Good, "met", format!("{text}: met, {found}.")),
+        Expected::NotMet => (Tone::Bad, "not met", format!("{text}: not met, {found}.")),
+        Expected::Undecided if expected.found.is_some() => (
+            Tone::Open,
+            "undecided",
+            format!("{text}: cannot be decided, {found}. Measure longer."),
+        ),
+        Expected::Undecided => {
+            let why = "the load is too short for an interval";
+            (Tone::Open, "undecided", format!("{text}: cannot be decided, {found}; {why}."))
+        }
+    };
+    Block::said(tone, word, vec![text.into()])
+}
+
+/// Returns a number of a load with its unit.
+pub(super) fn number_alone(number: LoadNumber, point: f64) -> String {
+    match number {
+        LoadNumber::Rate => format!("{} per second", rate(point)),
+        LoadNumber::Errors => share(point),
+        LoadNumber::Mean | LoadNumber::Percentile(_) => time(point),
+    }
+}
+
+/// Returns the same with its interval.
+pub(super) fn number_with_interval(number: LoadNumber, found: &Estimate) -> String {
+    match number {
+        LoadNumber::Rate => format!("{} per second", estimate(found, Terms::In(&Unit::Count))),
+        LoadNumber::Errors => estimate(found, Terms::Share),
+        LoadNumber::Mean | LoadNumber::Percentile(_) => estimate(found, Terms::In(&Unit::Ns)),
+    }
+}
+
+/// Returns what the intervals of the table are.
+fn interval_meaning(result: &LoadResult) -> String {
+    let known = result.intervals.percentiles.iter().any(|it| it.ns.is_some());
+    let unknown = result.intervals.percentiles.iter().any(|it| it.ns.is_none());
+    let meaning = "Intervals hold the true value of this load in 95 % of loads. They allow for times that \
+                   depend on each other, not for what differs from one run to the next.";
+    let short = "An interval is missing where the load is too short to know.";
+    let parts = [known.then(|| meaning.to_string()), unknown.then(|| short.to_string())];
+    sentences(parts)
+}
+
 /// Returns a row for each percentile, and a column for each of the three times.
 fn table(result: &LoadResult) -> Table {
-    let mut table = Table::of(&["requests", "#response", "#service", "#lateness"]);
+    let mut table =
+        Table::of(&["requests", "#response", "#95 % interval", "#service", "#lateness"]);
     table.row(row(result, "shortest", |times| time_or_unknown(times.min_ns.map(|ns| ns as f64))));
     for known in &result.response.percentiles {
         let name = format!("p{}", known.percent);
-        table.row(row(result, &name, |of| time_or_unknown(percentile(of, known.percent))));
+        let mut cells = row(result, &name, |of| time_or_unknown(percentile(of, known.percent)));
+        cells[2] = interval(result.number(LoadNumber::Percentile(known.percent)).1);
+        table.row(cells);
     }
     table.row(row(result, "longest", |times| time_or_unknown(times.max_ns.map(|ns| ns as f64))));
-    table.row(row(result, "mean", |times| time_or_unknown(times.mean_ns)));
-    table.row(row(result, "known", |times| count(times.count)));
-    table.row(row(result, "given up", |times| count(times.censored)));
+    let mut mean = row(result, "mean", mean);
+    mean[2] = interval(result.intervals.mean_ns);
+    table.row(mean);
+    table.row(row(result, "answered", |times| count(times.count)));
+    table.row(row(result, "not answered", |times| count(times.censored)));
     table
 }
 
-fn row(result: &LoadResult, name: &str, cell: impl Fn(&LoadTimes) -> String) -> [String; 4] {
-    [name.into(), cell(&result.response), cell(&result.service), cell(&result.lateness)]
+fn row(result: &LoadResult, name: &str, cell: impl Fn(&LoadTimes) -> String) -> [String; 5] {
+    let LoadResult { response, service, lateness, .. } = result;
+    [name.into(), cell(response), String::new(), cell(service), cell(lateness)]
+}
+
+fn interval(estimate: Option<Estimate>) -> String {
+    estimate.map_or(String::new(), |known| parts(&known, Terms::In(&Unit::Ns)).interval)
+}
+
+/// Returns a mean, or the least that it can be.
+fn mean(times: &LoadTimes) -> String {
+    match (times.mean_ns, times.mean_least_ns) {
+        (Some(mean), _) => time(mean),
+        (None, Some(least)) => format!("≥ {}", time(least)),
+        (None, None) => "unknown".into(),
+    }
 }
 
 fn figure(result: &LoadResult, curves: &LoadCurves) -> Option<Block<'static>> {
@@ -183,19 +284,21 @@ fn facts(result: &LoadResult) -> Vec<(&'static str, String)> {
     let mut facts = vec![
         ("ends", ends.join(" or ")),
         ("timeout", time(plan.timeout_ms as f64 * 1e6)),
+        ("waits after the end at most", time(plan.drain_ms as f64 * 1e6)),
         ("came due", count(counts.due())),
         ("sent", count(counts.sent)),
         ("answered", count(counts.answered)),
         ("succeeded (status below 400)", count(counts.succeeded)),
         ("errors", count(counts.failed())),
         ("timed out", count(counts.timed_out)),
+        ("succeeded after the end", count(counts.succeeded_late)),
         ("in flight at the end", count(counts.in_flight)),
         ("never sent", count(counts.unsent)),
         ("read", bytes(result.read_bytes as f64)),
         ("written", bytes(result.written_bytes as f64)),
-        ("CPU time of the generator", share(result, result.generator_cpu_ns)),
+        ("CPU time of the generator", share_of_cpu(result, result.generator_cpu_ns)),
     ];
-    let foreign = result.foreign_cpu_ns.map(|ns| share(result, ns));
+    let foreign = result.foreign_cpu_ns.map(|ns| share_of_cpu(result, ns));
     facts.extend(foreign.map(|share| ("CPU time of all other programs", share)));
     let header =
         |(name, value): &(String, String)| format!("{}: {}", short(name, 80), short(value, 200));
@@ -204,15 +307,16 @@ fn facts(result: &LoadResult) -> Vec<(&'static str, String)> {
 }
 
 /// Returns a CPU time as a share of one CPU's.
-fn share(result: &LoadResult, ns: u64) -> String {
-    let share = ns as f64 / result.elapsed_ns.max(1) as f64;
-    format!("{} of one CPU", rounded(share, Terms::Share))
+fn share_of_cpu(result: &LoadResult, ns: u64) -> String {
+    let part = ns as f64 / result.elapsed_ns.max(1) as f64;
+    format!("{} of one CPU", rounded(part, Terms::Share))
 }
 
 /// Returns what there is to say beyond the table, the most important first.
 fn remarks(result: &LoadResult) -> Vec<Remark> {
     let mut all = failed(result);
     all.extend(given_up(result));
+    all.extend(in_flight(result));
     all.extend(result.fairness.and_then(fairness));
     all.extend(network(result));
     all.push(hidden(result));
@@ -230,16 +334,16 @@ fn failed(result: &LoadResult) -> Vec<Remark> {
     let mut all: Vec<Remark> = errors.iter().filter_map(of_error).collect();
     let refused = statuses.range(400..).any(|(_, n)| *n > 0);
     let redirected = statuses.keys().any(|status| REDIRECTS.contains(status));
-    let each: Vec<String> =
-        statuses.iter().map(|(code, n)| format!("{code}: {}", count(*n))).collect();
     let (tone, refusal) = match (refused, redirected) {
         (true, _) => (Tone::Bad, "; throughput does not count 400 and above"),
         (false, true) => (Tone::Care, ""),
         (false, false) => (Tone::Plain, ""),
     };
     let redirects = if redirected { "; redirects are not followed" } else { "" };
-    if refused || redirected || statuses.len() > 1 {
-        all.push((tone, format!("Answers by status: {}{refusal}{redirects}.", each.join(", "))));
+    let told = result.counts.succeeded == 0;
+    if !told && (refused || redirected || statuses.len() > 1) {
+        let each = listed_statuses(result);
+        all.push((tone, format!("Answers by status: {each}{refusal}{redirects}.")));
     }
     all
 }
@@ -262,19 +366,34 @@ fn given_up(result: &LoadResult) -> Option<Remark> {
     let limit = time(result.plan.timeout_ms as f64 * 1e6);
     let parts = [
         (counts.timed_out, format!("had no answer within {limit}")),
-        (counts.in_flight, "had no answer when the time was over".into()),
         (counts.unsent, "came due and were not sent".into()),
     ];
     let given_up = parts.iter().filter(|(n, _)| *n > 0);
     let given_up: Vec<String> = given_up.map(|(n, what)| format!("{} {what}", count(*n))).collect();
     let unsent = counts.unsent * UNSENT_ONE_OF > counts.due();
     let tone = if counts.timed_out > 0 || unsent { Tone::Care } else { Tone::Plain };
-    let text = format!(
-        "Requests given up: {}. Percentiles count them as waiting until then (Kaplan–Meier); a \
-         percentile that they leave open is unknown.",
-        given_up.join(", ")
-    );
+    let counted = " Percentiles count them as waiting until then (Kaplan–Meier); a percentile that they \
+                   leave open is unknown.";
+    let counted = if counts.answered > 0 { counted } else { "" };
+    let text = format!("Requests given up: {}.{counted}", given_up.join(", "));
     (!given_up.is_empty()).then_some((tone, text))
+}
+
+/// Returns how many requests were neither answered nor given up when the load ended.
+fn in_flight(result: &LoadResult) -> Option<Remark> {
+    let n = result.counts.in_flight;
+    let drain = time(result.plan.drain_ms as f64 * 1e6);
+    let until = match result.plan.drain_ms {
+        0 => "when the time was over".to_string(),
+        _ => format!("{drain} after the end of the time"),
+    };
+    let were = if n == 1 { "was" } else { "were" };
+    let text = format!(
+        "{} {were} still in flight {until}. Percentiles count such requests as waiting until then, and \
+         the mean is at least what the table shows.",
+        counted(n, "request")
+    );
+    (n > 0).then_some((Tone::Plain, text))
 }
 
 fn fairness(fair: Fairness) -> Option<Remark> {
@@ -373,10 +492,9 @@ fn own_lateness(result: &LoadResult) -> Option<Remark> {
 
 fn audit(law: &LawCheck) -> Remark {
     let [left, right] = [law.left, law.right].map(|side| value(side, &Unit::Count));
-    let sides = format!("{}: {left} and {right}", short(&law.law, 80));
+    let sides = format!("{}, {left} and {right} requests in flight", short(&law.law, 80));
     if law.holds {
         return (Tone::Plain, format!("Audit passed: {sides}."));
     }
-    let text = format!("Audit failed: {sides}, more than 2 % apart. Part of this result is wrong.");
-    (Tone::Bad, text)
+    (Tone::Bad, format!("Audit failed: {sides}. Part of this result is wrong."))
 }

@@ -15,6 +15,7 @@ pub(crate) mod fleet;
 pub(crate) mod front;
 pub(crate) mod knee;
 pub(crate) mod load;
+pub(crate) mod loads;
 mod machine;
 pub(crate) mod missing;
 mod numbers;

@@ -3,8 +3,8 @@
 use crate::loads::{plan, stalled, starved, times};
 use crate::plain;
 use model::{
-    Arrivals, Estimate, Fairness, Knee, KneeBreak, KneeEnd, KneeRate, KneeRules, LoadCounts,
-    LoadPlan, LoadResult,
+    Arrivals, Estimate, Fairness, GateOutcome, Knee, KneeBreak, KneeEnd, KneeRate, KneeRules,
+    LoadComparison, LoadCounts, LoadGate, LoadNumber, LoadPlan, LoadResult, LoadRow, LoadSide,
 };
 use report::LoadCurves;
 
@@ -119,6 +119,81 @@ fn answers_that_are_shared_out_evenly_need_no_index() {
     assert!(text.contains("· Each connection got 200 answers.\n"), "{text}");
 }
 
+fn comparison() -> LoadComparison {
+    let row = |number, base: f64, ratio: Option<Estimate>, differs| LoadRow {
+        side: 1,
+        number,
+        base: Some(base),
+        value: ratio.map(|ratio| base * ratio.point),
+        ratio,
+        differs,
+    };
+    let near = Estimate::between(0.93, 1.035, 1.15);
+    let more = Estimate::between(1.02, 1.05, 1.08);
+    LoadComparison {
+        format: model::LOADS_FORMAT,
+        scruple: "test".into(),
+        sides: vec![
+            LoadSide { name: "before.json".into(), plan: plan() },
+            LoadSide { name: "after\u{1b}[31m.json".into(), plan: plan() },
+        ],
+        blocks: None,
+        rows: vec![
+            row(LoadNumber::Percentile(50.0), 1.2e6, Some(more), Some(true)),
+            row(LoadNumber::Percentile(99.0), 14.1e6, Some(near), Some(false)),
+            row(LoadNumber::Percentile(99.9), 21e6, None, None),
+            row(LoadNumber::Errors, 0.001, Some(near), Some(false)),
+            row(LoadNumber::Rate, 999.9, Some(near), Some(false)),
+        ],
+        gates: [("p50 > +1%", GateOutcome::Regression), ("p99 > +5%", GateOutcome::CannotTell)]
+            .map(|(condition, outcome)| LoadGate {
+                condition: condition.into(),
+                number: LoadNumber::Percentile(99.0),
+                outcome,
+            })
+            .into(),
+        doubts: vec!["the load after.json has another duration than the base".into()],
+    }
+}
+
+#[test]
+fn loads_are_compared_number_by_number() {
+    insta::assert_snapshot!("loads_80", plain::plain(&report::loads(&comparison()).text(80)));
+    let blocks = LoadComparison { blocks: Some(10), ..comparison() };
+    for width in [40, 60, 120] {
+        let text = plain::plain(&report::loads(&blocks).text(width));
+        assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+        assert!(!text.contains('\u{1b}') && text.contains("took turns"), "{text}");
+    }
+    let page = report::loads(&blocks).page();
+    assert!(page.contains("Significantly different: p50.") && !page.contains('\u{1b}'), "{page}");
+}
+
+#[test]
+fn a_mean_that_is_unknown_is_a_lower_bound() {
+    let text = plain::plain(&report::load(&stalled(), &LoadCurves::default()).text(100));
+    assert!(text.contains("≥ 625 µs"), "{text}");
+    assert!(text.contains("1 request was still in flight 1.00 s after the end"), "{text}");
+    let whole = LoadResult { response: times(9_999, 0, [5.0; 9].map(Some)), ..stalled() };
+    let text = plain::plain(&report::load(&whole, &LoadCurves::default()).text(100));
+    assert!(text.contains("6.25 ms"), "{text}");
+}
+
+#[test]
+fn a_load_of_refusals_says_so_first() {
+    let counts = LoadCounts {
+        answered: 9,
+        succeeded: 0,
+        statuses: [(404, 7), (500, 2)].into(),
+        ..LoadCounts::default()
+    };
+    let result = LoadResult { counts, ..stalled() };
+    let text = plain::plain(&report::load(&result, &LoadCurves::default()).text(100));
+    let first = text.lines().find(|line| line.contains("No request succeeded")).unwrap();
+    assert!(first.contains("9 came due in 10.0 s. Answers: 404: 7, 500: 2."), "{text}");
+    assert_eq!(text.matches("404").count(), 1, "{text}");
+}
+
 #[test]
 fn redirects_are_told_from_what_was_asked_for() {
     let with = |statuses: &[(u16, u64)]| {
@@ -205,10 +280,13 @@ fn the_page_needs_nothing_else_and_escapes_what_others_wrote() {
             page.contains("prefers-color-scheme: dark")
                 || page.contains("prefers-color-scheme:dark")
         );
-        for part in ["p99.99", "response", "service", "lateness", "given up"] {
+        for part in ["p99.99", "response", "service", "lateness", "not answered"] {
             assert!(page.contains(part), "{part}");
         }
-        assert!(page.len() < 200_000, "{}", page.len());
+        for part in ["interval", "The load over time", "time since the start"] {
+            assert!(page.contains(part), "{part}");
+        }
+        assert!(page.len() < 250_000, "{}", page.len());
     }
 }
 
@@ -225,7 +303,9 @@ fn the_page_draws_a_curve_for_each_time_that_has_one() {
         LoadResult { plan: LoadPlan { arrivals: Arrivals::Closed, ..plan() }, ..stalled() };
     let closed = report::load(&closed, &curves).page();
     // The legend has a line of its own for each curve.
-    assert_eq!((lines(&full), lines(&few), lines(&closed)), (6, 0, 4));
+    let over_time = lines(&few);
+    let drawn = [full.as_str(), &closed].map(|page| lines(page) - over_time);
+    assert_eq!(drawn, [6, 4]);
     assert!(full.contains("Times below 1 µs are drawn at 1 µs"));
     // A load of which nothing was answered has no chart, and does no harm.
     let none = times(0, 5, [None; 9]);
@@ -238,6 +318,9 @@ fn the_page_draws_a_curve_for_each_time_that_has_one() {
     };
     let page = report::load(&silent, &LoadCurves::default()).page();
     assert!(page.contains("No request was answered") && lines(&page) == 0);
+    // Nor has it rows of nothing.
+    let text = plain::plain(&report::load(&silent, &LoadCurves::default()).text(100));
+    assert!(!text.contains("unknown"), "{text}");
 }
 
 #[test]

@@ -3,8 +3,8 @@
 mod page;
 
 use model::{
-    Advice, Comparison, FleetResult, Knee, LoadPrediction, LoadResult, Scaling, Selftest, Summary,
-    Watched, Why,
+    Advice, Comparison, FleetResult, Knee, LoadComparison, LoadPrediction, LoadResult, Scaling,
+    Selftest, Summary, Watched, Why,
 };
 use schemars::{JsonSchema, schema_for};
 
@@ -30,7 +30,7 @@ fn document<T: JsonSchema>(
 }
 
 /// Returns all documents, in the order of docs/schemas.md.
-fn documents() -> [Document; 11] {
+fn documents() -> [Document; 12] {
     [
         document::<Summary>(
             "summary",
@@ -71,6 +71,11 @@ fn documents() -> [Document; 11] {
             "load",
             "`scruple load --json`",
             &["format", "plan", "counts", "response", "service", "lateness", "audit", "doubts"],
+        ),
+        document::<LoadComparison>(
+            "loads",
+            "`scruple compare --json` of loads, and `scruple load --against --json`",
+            &["format", "scruple", "sides", "rows", "gates", "doubts"],
         ),
         document::<Knee>(
             "knee",

@@ -4,6 +4,7 @@
 //! error where they cannot read it: a number that is missing is never a zero.
 
 mod census;
+mod listeners;
 mod load;
 mod memory;
 mod task;
@@ -11,6 +12,7 @@ mod threads;
 pub mod wait;
 
 pub use census::{Census, Found, last_given};
+pub use listeners::listeners;
 pub use load::{
     MachineCpu, MemInfo, load, machine_cpu, meminfo, neighbours, oom_kills, parse_meminfo,
     parse_pressure, pressure, tick_ns,

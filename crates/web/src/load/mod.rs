@@ -8,6 +8,7 @@
 mod answer;
 mod connection;
 mod schedule;
+mod series;
 mod survival;
 mod tally;
 mod target;
@@ -15,13 +16,14 @@ mod verdict;
 mod worker;
 
 pub use schedule::due_ns;
-pub use survival::percentiles;
+pub use series::{Counted, Counts, Slice};
 pub use target::{Target, check_header, check_method};
 
 use connection::Turns;
 use hdrhistogram::Histogram;
-use model::{LoadPlan, LoadResult, Network};
-use std::sync::atomic::Ordering;
+use model::{LoadError, LoadPlan, LoadResult, Network};
+use series::{Piece, Series};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
@@ -43,7 +45,7 @@ const RATE_MAX: f64 = 10_000_000.0;
 /// The longest time-out and duration, in ms: a year.
 const TIME_MS_MAX: u64 = 366 * 24 * 3_600_000;
 
-/// The most requests that are noted one by one: 32 bytes each.
+/// The most requests that are noted one by one: 64 bytes each.
 pub const NOTED_MAX: f64 = 5e6;
 
 /// Descriptors that a thread needs beside its connections, and the process beside its threads.
@@ -53,8 +55,8 @@ const PROCESS_FILES: u64 = 32;
 /// Between the decision to start and the first request, so that all threads are there, in ns.
 const START_NS: u64 = 2_000_000;
 
-/// How often `live` hears.
-const LIVE: Duration = Duration::from_millis(100);
+/// How often `live` hears, in ns.
+const LIVE_NS: u64 = 100_000_000;
 
 /// What makes a load impossible, found before the first request.
 #[derive(Debug, thiserror::Error)]
@@ -94,14 +96,6 @@ impl Default for Times {
         let mut known = Histogram::new(3).expect("a histogram of three digits");
         known.auto(true);
         Self { censored: known.clone(), known }
-    }
-}
-
-impl Times {
-    /// Adds the times of others.
-    pub(crate) fn add(&mut self, other: &Times) {
-        tally::add(&mut self.known, &other.known);
-        tally::add(&mut self.censored, &other.censored);
     }
 }
 
@@ -147,6 +141,23 @@ pub struct Outcome {
     pub service: Times,
     /// From due to sent.
     pub lateness: Times,
+    /// The load over time.
+    pub slices: Vec<Slice>,
+}
+
+/// How a request ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It was answered, with this status.
+    Status(u16),
+    /// It failed.
+    Failed(LoadError),
+    /// It had no answer in the plan's `timeout_ms`.
+    TimedOut,
+    /// It had no answer when the load ended.
+    InFlight,
+    /// It was never sent.
+    Unsent,
 }
 
 /// One request, as it was noted.
@@ -154,10 +165,16 @@ pub struct Outcome {
 pub struct Noted {
     /// When it came due, in ns from the start of the load.
     pub due_ns: u64,
+    /// When it was sent, or connecting for it began, in ns from the start of the load.
+    pub sent_ns: Option<u64>,
     /// When its answer was whole, in ns from the start of the load; `None` if there was none by then.
     pub done_ns: Option<u64>,
+    /// When it was answered or given up, in ns from the start of the load.
+    pub ended_ns: u64,
     /// The number of its connection, from 0; of a request that was never sent, of none.
     pub connection: Option<u32>,
+    /// How it ended.
+    pub end: End,
 }
 
 /// How far a load is.
@@ -171,13 +188,17 @@ pub struct Live {
     pub failed: u64,
     /// Requests without an answer now.
     pub in_flight: u64,
+    /// The median of the response times of about the last second, in ns; `None` where it is unknown.
+    pub p50_ns: Option<u64>,
+    /// Their 95th percentile.
+    pub p95_ns: Option<u64>,
 }
 
 /// Puts a load on a server, and returns when it is over. `live` hears of it ten times a second, and
 /// ends it early by returning false: what was measured until then is the outcome.
 ///
-/// The load ends with the plan's time, when what is under way counts as in flight, or when the plan's
-/// number of requests are answered or given up.
+/// The load ends with the plan's time, and the answers to what came due by then, for which the plan's
+/// `drain_ms` are waited; or when the plan's number of requests are answered or given up.
 ///
 /// # Errors
 /// A plan that cannot be carried out, before the first request is sent; a server that refuses every
@@ -187,7 +208,24 @@ pub fn run(
     body: &[u8],
     live: &mut dyn FnMut(Live) -> bool,
 ) -> Result<Outcome, Error> {
-    Ok(carry_out(plan, body, live, false)?.0)
+    carry_out(plan, body, live, None)
+}
+
+/// Where requests go that are noted: those that ended since the last time, of each thread in the order
+/// of their ends. False ends the load early.
+pub type Log<'a> = &'a mut dyn FnMut(&[Noted]) -> bool;
+
+/// The same, and hands each request on a moment after its end.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_logging(
+    plan: &LoadPlan,
+    body: &[u8],
+    live: &mut dyn FnMut(Live) -> bool,
+    log: Log<'_>,
+) -> Result<Outcome, Error> {
+    carry_out(plan, body, live, Some(log))
 }
 
 /// The same, with each request noted, in the order of their coming due. Memory grows with their
@@ -209,7 +247,14 @@ pub fn run_noting(
              or a shorter time"
         )));
     }
-    carry_out(plan, body, live, true)
+    let mut noted = Vec::new();
+    let mut log = |some: &[Noted]| {
+        noted.extend_from_slice(some);
+        true
+    };
+    let outcome = carry_out(plan, body, live, Some(&mut log))?;
+    noted.sort_unstable_by_key(|one| (one.due_ns, one.connection));
+    Ok((outcome, noted))
 }
 
 /// Requests that come due by rate and time; `None` in a closed loop or without a time.
@@ -221,8 +266,8 @@ fn carry_out(
     plan: &LoadPlan,
     body: &[u8],
     live: &mut dyn FnMut(Live) -> bool,
-    note: bool,
-) -> Result<(Outcome, Vec<Noted>), Error> {
+    log: Option<Log<'_>>,
+) -> Result<Outcome, Error> {
     check(plan, body)?;
     let target = Target::parse(&plan.url)?;
     let request = target::request(plan, &target, body)?;
@@ -235,6 +280,7 @@ fn carry_out(
     let progress: Vec<Progress> = (0..threads).map(|_| Progress::default()).collect();
     let limit_s = u32::try_from(plan.timeout_ms.div_ceil(1000)).unwrap_or(u32::MAX).min(3600);
     let syn_repeats_s = sys::netstat::syn_repeats_s(sys::netstat::syn_linear_timeouts(), limit_s);
+    let (pieces, coming) = mpsc::channel();
     let mut workers = Vec::new();
     let mut first = 0;
     for (thread, progress) in (0..threads).zip(&progress) {
@@ -248,15 +294,22 @@ fn carry_out(
             threads,
             first,
             connections,
-            note,
+            note: log.is_some(),
             syn_repeats_s: &syn_repeats_s,
             shared: &shared,
             progress,
+            slice_ns: series::length_ns(plan),
+            pieces: pieces.clone(),
         })?);
         first += connections;
     }
+    drop(pieces);
+    let pids = sys::proc::listeners(address);
+    let series = Series::new(plan, pids);
     let before = Before::look();
-    let (start_ns, tallies) = conduct(workers, &shared, &progress, live)?;
+    let mut watched = Watched { start_ns: 0, coming, shared: &shared, progress: &progress, series };
+    let tallies = conduct(workers, &mut watched, live, log)?;
+    let start_ns = watched.start_ns;
     let mut seen = before.since();
     let mut sum = Tally::default();
     for tally in tallies {
@@ -267,84 +320,100 @@ fn carry_out(
     seen.threads = threads;
     seen.stopped = shared.stop.load(Ordering::Relaxed);
     let elapsed_ns = sum.end_ns.saturating_sub(start_ns);
-    let result = verdict::result(plan, &sum, elapsed_ns, &seen);
+    let slices = watched.series.end(elapsed_ns);
+    [sum.response, sum.service, sum.lateness, sum.punctual] = series::totals(&slices);
+    seen.drained_ns = sum.drained_ns.saturating_sub(start_ns);
+    let result = verdict::result(plan, &sum, elapsed_ns, &seen, &slices);
     let closed = matches!(plan.arrivals, model::Arrivals::Closed);
     let steady = Steady::of(&sum.turns).filter(|_| closed);
-    let Tally { response, service, lateness, mut noted, .. } = sum;
-    noted.sort_unstable_by_key(|one| (one.due_ns, one.connection));
-    Ok((Outcome { result, steady, response, service, lateness }, noted))
+    let Tally { response, service, lateness, .. } = sum;
+    Ok(Outcome { result, steady, response, service, lateness, slices })
 }
 
-/// Lets the threads do their work, and reports it to `live`. Returns when they started, and what each
-/// came to.
+/// What is watched while threads do their work.
+struct Watched<'a> {
+    start_ns: u64,
+    coming: Receiver<Piece>,
+    shared: &'a Shared,
+    progress: &'a [Progress],
+    series: Series,
+}
+
+/// Lets the threads do their work, and reports it to `live`. Returns what each came to.
 fn conduct(
     workers: Vec<(Worker<'_>, mio::Waker)>,
-    shared: &Shared,
-    progress: &[Progress],
+    watched: &mut Watched<'_>,
     live: &mut dyn FnMut(Live) -> bool,
-) -> Result<(u64, Vec<Tally>), Error> {
+    log: Option<Log<'_>>,
+) -> Result<Vec<Tally>, Error> {
     thread::scope(|scope| {
-        let (ended, ending) = mpsc::channel();
         let (mut wakers, mut starts, mut handles) = (Vec::new(), Vec::new(), Vec::new());
         for (worker, waker) in workers {
             let (start, started) = mpsc::channel();
             wakers.push(waker);
             starts.push(start);
-            let ended = ended.clone();
-            let work = move || {
-                // Nobody says when, if another thread could not be made.
-                let tally = started.recv().ok().map(|start_ns: u64| worker.run(start_ns));
-                // Nobody listens where the load could not begin.
-                let _ = ended.send(());
-                tally
-            };
+            // Nobody says when, if another thread could not be made.
+            let work = move || started.recv().ok().map(|start_ns: u64| worker.run(start_ns));
             let thread = thread::Builder::new().name("load".into()).spawn_scoped(scope, work);
             handles.push(thread.map_err(system("make a thread"))?);
         }
-        drop(ended);
-        let start_ns = now_ns() + START_NS;
+        watched.start_ns = now_ns() + START_NS;
         for start in &starts {
             // A thread that is gone is found when it is joined.
-            let _ = start.send(start_ns);
+            let _ = start.send(watched.start_ns);
         }
-        watch(start_ns, &ending, shared, progress, &wakers, live);
-        let tallies = handles.into_iter().map(join).collect::<Result<_, _>>()?;
-        Ok((start_ns, tallies))
+        watched.watch(&wakers, live, log);
+        handles.into_iter().map(join).collect()
     })
 }
 
-/// Waits until all threads have ended, of which each says so to `ending` or is gone.
-fn watch(
-    start_ns: u64,
-    ending: &Receiver<()>,
-    shared: &Shared,
-    progress: &[Progress],
-    wakers: &[mio::Waker],
-    live: &mut dyn FnMut(Live) -> bool,
-) {
-    let (mut heard, mut stopped) = (start_ns, false);
-    while ending.recv_timeout(LIVE) != Err(RecvTimeoutError::Disconnected) {
-        let now_ns = now_ns();
-        // One that could reach nobody ends at once; the others need not go on.
-        let mut ends = shared.failed.load(Ordering::Relaxed);
-        if !(stopped || ends) && now_ns.saturating_sub(heard) >= LIVE.as_nanos() as u64 {
-            heard = now_ns;
-            let sum = |count: fn(&Progress) -> u64| progress.iter().map(count).sum();
-            ends = !live(Live {
-                elapsed: Duration::from_nanos(now_ns.saturating_sub(start_ns)),
-                answered: sum(|it| it.answered.load(Ordering::Relaxed)),
-                failed: sum(|it| it.failed.load(Ordering::Relaxed)),
-                in_flight: sum(|it| it.in_flight.load(Ordering::Relaxed)),
-            });
-        }
-        if ends && !stopped {
-            stopped = true;
-            shared.stop.store(true, Ordering::Relaxed);
-            for waker in wakers {
-                // A thread that cannot be woken looks when its next event comes.
-                let _ = waker.wake();
+impl Watched<'_> {
+    /// Watches until all threads have ended, with which their ends of the channel go.
+    fn watch(
+        &mut self,
+        wakers: &[mio::Waker],
+        live: &mut dyn FnMut(Live) -> bool,
+        mut log: Option<Log<'_>>,
+    ) {
+        let (mut heard, mut stopped) = (self.start_ns, false);
+        loop {
+            // One that could reach nobody ends at once; the others need not go on.
+            let mut ends = self.shared.failed.load(Ordering::Relaxed);
+            let wait = Duration::from_nanos((heard + LIVE_NS).saturating_sub(now_ns()));
+            match self.coming.recv_timeout(wait) {
+                Ok(piece) => {
+                    let noted = self.series.add(piece);
+                    ends |= log.as_mut().is_some_and(|log| !noted.is_empty() && !log(&noted));
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    heard = now_ns();
+                    let live_now = self.look(heard.saturating_sub(self.start_ns));
+                    ends |= !stopped && !live(live_now);
+                }
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            if ends && !stopped {
+                stopped = true;
+                self.shared.stop.store(true, Ordering::Relaxed);
+                for waker in wakers {
+                    // A thread that cannot be woken looks when its next event comes.
+                    let _ = waker.wake();
+                }
             }
         }
+    }
+
+    /// Returns how far the load is, `passed_ns` after its start.
+    fn look(&mut self, passed_ns: u64) -> Live {
+        let sum = |count: fn(&Progress) -> &AtomicU64| {
+            self.progress.iter().map(|it| count(it).load(Ordering::Relaxed)).sum()
+        };
+        let in_flight = sum(|it| &it.in_flight);
+        let (answered, failed) = (sum(|it| &it.answered), sum(|it| &it.failed));
+        self.series.look(passed_ns, in_flight);
+        let [p50_ns, p95_ns] = self.series.recent();
+        let elapsed = Duration::from_nanos(passed_ns);
+        Live { elapsed, answered, failed, in_flight, p50_ns, p95_ns }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Percentiles of times of which some are only known to be longer than what had passed.
 
 use super::Times;
+use super::series::{Counted, counts};
 use hdrhistogram::Histogram;
 use model::{LoadPercentile, LoadTimes};
 
@@ -17,32 +18,29 @@ pub(super) const PERCENTS: [f64; 7] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99
 /// where too many were given up to know, and where there is nothing.
 ///
 /// `percents` ascend, from 0 to 100.
-pub fn percentiles(times: &Times, percents: &[f64]) -> Vec<LoadPercentile> {
-    let total = times.known.len() + times.censored.len();
+pub(super) fn percentiles(times: &Counted, percents: &[f64]) -> Vec<LoadPercentile> {
+    let total: u64 = times.known.iter().chain(&times.censored).map(|(_, count)| count).sum();
     let mut found: Vec<LoadPercentile> =
         percents.iter().map(|percent| LoadPercentile { percent: *percent, ns: None }).collect();
     let mut open = found.iter_mut().peekable();
-    let mut given_up = times.censored.iter_recorded().peekable();
+    let mut given_up = times.censored.iter().peekable();
     // The requests still waited for, how many requests each of them stands for, and those that
     // have been answered, in such units.
     let (mut waiting, mut weight, mut answered) = (total, 1.0_f64, 0.0_f64);
-    for bucket in times.known.iter_recorded() {
-        let low = times.known.lowest_equivalent(bucket.value_iterated_to());
+    for (value, known) in &times.known {
         let mut lost = 0;
         // Those of buckets below: a request of the same bucket is still waited for.
-        while let Some(earlier) = given_up.next_if(|it| it.value_iterated_to() < low) {
-            lost += earlier.count_at_value();
+        while let Some((_, count)) = given_up.next_if(|(earlier, _)| earlier < value) {
+            lost += count;
         }
         weight *= waiting as f64 / (waiting - lost) as f64;
-        let known = bucket.count_at_value();
         waiting -= lost + known;
-        answered += known as f64 * weight;
-        let value = times.known.highest_equivalent(bucket.value_iterated_to());
+        answered += *known as f64 * weight;
         // Rounding errors of the weights must not move a percentile to the next bucket.
         let reached = answered * (1.0 + 1e-12);
         while let Some(percentile) = open.next_if(|it| it.percent / 100.0 * total as f64 <= reached)
         {
-            percentile.ns = Some(value);
+            percentile.ns = Some(*value);
         }
     }
     found
@@ -52,13 +50,17 @@ pub fn percentiles(times: &Times, percents: &[f64]) -> Vec<LoadPercentile> {
 pub(super) fn summary(times: &Times) -> LoadTimes {
     let Times { known, censored } = times;
     let any = !known.is_empty();
+    let all = known.len() + censored.len();
+    let least_ns = (sum_ns(known) + sum_ns(censored)) / all as f64;
+    let counted = Counted { known: counts(known), censored: counts(censored) };
     LoadTimes {
         count: known.len(),
         censored: censored.len(),
         min_ns: any.then(|| known.min()),
-        mean_ns: (any && censored.is_empty()).then(|| known.mean()),
+        mean_ns: (any && censored.is_empty()).then_some(least_ns),
+        mean_least_ns: (all > 0).then_some(least_ns),
         max_ns: any.then(|| known.max()),
-        percentiles: percentiles(times, &PERCENTS),
+        percentiles: percentiles(&counted, &PERCENTS),
     }
 }
 
@@ -80,7 +82,8 @@ mod tests {
     }
 
     fn at(times: &Times, percents: &[f64]) -> Vec<Option<u64>> {
-        percentiles(times, percents).iter().map(|found| found.ns).collect()
+        let counted = Counted { known: counts(&times.known), censored: counts(&times.censored) };
+        percentiles(&counted, percents).iter().map(|found| found.ns).collect()
     }
 
     #[test]
@@ -111,13 +114,14 @@ mod tests {
     }
 
     #[test]
-    fn a_mean_is_not_told_where_any_was_given_up() {
+    fn a_mean_is_a_lower_bound_where_any_was_given_up() {
         let whole = summary(&times(&[1, 2, 6], &[]));
         assert_eq!((whole.count, whole.min_ns, whole.max_ns), (3, Some(1), Some(6)));
         assert_eq!(whole.mean_ns, Some(3.0));
         let cut = summary(&times(&[1, 2, 6], &[7]));
-        assert_eq!((cut.mean_ns, cut.censored), (None, 1));
-        assert_eq!(summary(&times(&[], &[])).min_ns, None);
+        assert_eq!((cut.mean_ns, cut.mean_least_ns, cut.censored), (None, Some(4.0), 1));
+        let none = summary(&times(&[], &[]));
+        assert_eq!((none.min_ns, none.mean_ns, none.mean_least_ns), (None, None, None));
     }
 
     proptest! {

@@ -244,6 +244,7 @@ mod tests {
             duration_ms: Some(1),
             requests: None,
             timeout_ms: 1,
+            drain_ms: 0,
         }
     }
 

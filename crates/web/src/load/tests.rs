@@ -5,28 +5,41 @@ use std::io::{Read, Write};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
+#[path = "tests_end.rs"]
+mod end;
 #[path = "tests_server.rs"]
 mod server;
 
-fn plan(server: &Server, arrivals: Arrivals, connections: u32) -> LoadPlan {
+/// A plan for a server that is nowhere.
+pub(super) fn any_plan() -> LoadPlan {
     LoadPlan {
-        url: server.url(),
+        url: "http://h/".into(),
         method: "GET".into(),
         headers: Vec::new(),
         body_bytes: 0,
-        arrivals,
-        connections,
+        arrivals: Arrivals::Closed,
+        connections: 1,
         keep_alive: true,
         threads: 1,
         duration_ms: Some(300),
         requests: None,
         timeout_ms: 20_000,
+        drain_ms: 0,
     }
+}
+
+fn plan(server: &Server, arrivals: Arrivals, connections: u32) -> LoadPlan {
+    LoadPlan { url: server.url(), arrivals, connections, ..any_plan() }
 }
 
 /// Carries out a plan, and checks what holds of every load.
 fn load(plan: &LoadPlan) -> LoadResult {
-    let (outcome, noted) = carry_out(plan, b"", &mut |_| true, true).unwrap();
+    let mut noted = Vec::new();
+    let mut log = |some: &[Noted]| {
+        noted.extend_from_slice(some);
+        true
+    };
+    let outcome = carry_out(plan, b"", &mut |_| true, Some(&mut log)).unwrap();
     let LoadResult { counts, response, service, lateness, audit, .. } = &outcome.result;
     let errors: u64 = counts.errors.values().sum();
     assert_eq!(counts.sent, counts.answered + errors + counts.timed_out + counts.in_flight);
@@ -42,12 +55,29 @@ fn load(plan: &LoadPlan) -> LoadResult {
     assert_eq!(answered, counts.answered);
     assert_eq!(noted.iter().filter(|one| one.connection.is_none()).count() as u64, counts.unsent);
     assert!(noted.iter().all(|one| one.connection.is_none_or(|number| number < plan.connections)));
-    assert!(noted.is_sorted_by_key(|one| one.due_ns));
+    assert_eq!(
+        noted.iter().filter(|one| one.end == End::TimedOut).count() as u64,
+        counts.timed_out
+    );
+    assert!(
+        noted.iter().all(|one| one.sent_ns.is_none_or(|ns| one.due_ns <= ns && ns <= one.ended_ns))
+    );
     let waited = noted.iter().filter_map(|one| one.done_ns?.checked_sub(one.due_ns)).max();
     let known = &outcome.response.known;
     assert!(known.equivalent(waited.unwrap_or(0), known.max()), "{waited:?}");
-    assert!(audit.len() == 2 && audit.iter().all(|law| law.holds), "{audit:?}");
-    let throughput = counts.succeeded as f64 * 1e9 / outcome.result.elapsed_ns as f64;
+    assert!(audit.iter().all(|law| law.holds), "{audit:?}");
+    let series = &outcome.result.series;
+    let in_time = counts.succeeded - counts.succeeded_late;
+    assert_eq!(series.iter().map(|slice| slice.succeeded).sum::<u64>(), in_time);
+    assert_eq!(series.iter().map(|slice| slice.failed).sum::<u64>(), counts.unsuccessful());
+    let took = noted.iter().map(|one| (one.ended_ns - one.due_ns) as f64);
+    let failed = noted.iter().filter(|one| matches!(one.end, End::Failed(_))).count();
+    if failed == 0 && !noted.is_empty() {
+        let mean = took.sum::<f64>() / noted.len() as f64;
+        let least = response.mean_least_ns.unwrap();
+        assert!((least - mean).abs() <= 1e-3 * mean + 1.0, "{least} {mean}");
+    }
+    let throughput = in_time as f64 * 1e9 / outcome.result.elapsed_ns as f64;
     assert!((outcome.result.throughput_per_s - throughput).abs() < 1e-6 * (1.0 + throughput));
     outcome.result
 }
@@ -356,6 +386,8 @@ fn what_came_due_is_sent_or_said_to_be_unsent() {
         }
     });
     let result = load(&plan(&server, Arrivals::Constant { per_s: 200.0 }, 1));
+    let response = &result.response;
+    assert!(response.mean_ns.is_none() && response.mean_least_ns.is_some(), "{response:?}");
     // Due at 0, 5, 10 … 295 ms.
     assert_eq!(result.counts.sent + result.counts.unsent, 60);
     assert!(result.counts.unsent >= 50, "{:?}", result.counts);

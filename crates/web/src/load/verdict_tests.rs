@@ -1,5 +1,4 @@
 use super::*;
-use crate::load::Times;
 use crate::load::tally::record;
 
 fn plan(arrivals: Arrivals, keep_alive: bool) -> LoadPlan {
@@ -15,6 +14,7 @@ fn plan(arrivals: Arrivals, keep_alive: bool) -> LoadPlan {
         duration_ms: Some(1000),
         requests: None,
         timeout_ms: 1000,
+        drain_ms: 0,
     }
 }
 
@@ -32,38 +32,78 @@ fn tally() -> Tally {
     tally.statuses.insert(200, 1);
     tally.statuses.insert(404, 1);
     (tally.sent, tally.in_flight) = (3, 1);
-    (tally.present_area, tally.busy_area) = (250e6, 250e6);
     tally.answers = vec![2, 0, 0, 0];
     tally
 }
 
 const SECOND_NS: u64 = 1_000_000_000;
 
+/// Looks at the number of requests in flight, two in each of so many slices.
+fn looks(in_flight: &[u64]) -> Vec<Slice> {
+    let slice = |sum: &u64| Slice { in_flight: (2 * sum, 2), ..Slice::default() };
+    in_flight.iter().map(slice).collect()
+}
+
 fn judged(tally: &Tally, seen: Surroundings) -> LoadResult {
-    result(&plan(Arrivals::Closed, true), tally, SECOND_NS, &seen)
+    let plan = LoadPlan { requests: Some(3), ..plan(Arrivals::Closed, true) };
+    result(&plan, tally, SECOND_NS, &seen, &[])
 }
 
 #[test]
-fn throughput_counts_successes_and_the_laws_hold() {
+fn throughput_counts_successes_in_time() {
     let result = judged(&tally(), Surroundings::default());
     assert_eq!(result.throughput_per_s, 1.0);
     assert_eq!((result.counts.answered, result.counts.succeeded), (2, 1));
     assert_eq!(result.counts.statuses.into_iter().collect::<Vec<_>>(), [(200, 1), (404, 1)]);
-    let [little, utilisation] = &result.audit[..] else { panic!("{:?}", result.audit) };
-    assert!(little.holds && (little.left - 0.25).abs() < 1e-9, "{little:?}");
-    assert!((little.right - 0.25).abs() < 0.25e-3, "{little:?}");
-    assert!(utilisation.holds && (utilisation.left - 0.0625).abs() < 1e-9);
     assert!(result.doubts.is_empty(), "{:?}", result.doubts);
+    let late = Tally { succeeded_late: 1, ..tally() };
+    let result = judged(&late, Surroundings::default());
+    assert_eq!((result.throughput_per_s, result.counts.succeeded), (0.0, 1));
 }
 
 #[test]
-fn a_request_that_was_lost_breaks_a_law() {
-    let mut tally = tally();
-    tally.response = Times::default();
-    record(&mut tally.response.known, 100_000_000);
-    let result = judged(&tally, Surroundings::default());
-    assert!(!result.audit[0].holds && result.audit[1].holds);
-    assert!(result.doubts[0].starts_with("N = X · R does not hold"), "{:?}", result.doubts);
+fn looks_at_requests_in_flight_find_times_that_were_lost() {
+    let open = plan(Arrivals::Constant { per_s: 3.0 }, true);
+    let seen = Surroundings { drained_ns: SECOND_NS, ..Surroundings::default() };
+    let law = |tally: &Tally, slices: &[Slice]| {
+        let result = result(&open, tally, SECOND_NS, &seen, slices);
+        (result.audit.first().cloned(), result.doubts)
+    };
+    // 0.25 s of service in a second: in one of four slices one request is in flight.
+    let quarter: Vec<u64> = (0..40).map(|slice| u64::from(slice % 4 == 0)).collect();
+    let (little, doubts) = law(&tally(), &looks(&quarter));
+    let little = little.unwrap();
+    assert!(little.holds && doubts.is_empty(), "{little:?}");
+    assert!((little.left - 0.25).abs() < 1e-9 && (little.right - 0.25).abs() < 0.25e-3);
+    // One was recorded of two that were there all the time.
+    let (little, doubts) = law(&tally(), &looks(&[1; 40]));
+    assert!(!little.unwrap().holds);
+    assert!(doubts[0].starts_with("N = X · S does not hold: 1.0000 against 0.2499"), "{doubts:?}");
+    // Too few looks say nothing.
+    assert_eq!(law(&tally(), &looks(&[1; 9])).0, None);
+}
+
+#[test]
+fn a_closed_loop_has_a_request_in_flight_on_each_connection() {
+    let closed = LoadPlan { connections: 1, ..plan(Arrivals::Closed, true) };
+    let seen = Surroundings { drained_ns: SECOND_NS, ..Surroundings::default() };
+    let law = |plan: &LoadPlan, tally: &Tally| {
+        result(plan, tally, SECOND_NS, &seen, &[]).audit.first().cloned()
+    };
+    // A quarter of the time is not all of it.
+    let idle = law(&closed, &tally()).unwrap();
+    assert!(!idle.holds && (idle.left - 0.25).abs() < 1e-3 && idle.right == 1.0, "{idle:?}");
+    let mut busy = tally();
+    record(&mut busy.response.known, 780_000_000);
+    busy.unstarted_ns = 20e6;
+    // What it took after the end does not count.
+    busy.late_ns = 50e6;
+    assert!(law(&closed, &busy).unwrap().holds);
+    // Where requests fail, connections rest; where their number is limited, they end one by one.
+    let mut failed = tally();
+    failed.errors.insert(model::LoadError::Reset, 1);
+    assert_eq!(law(&closed, &failed), None);
+    assert_eq!(law(&LoadPlan { requests: Some(3), ..closed }, &tally()), None);
 }
 
 #[test]
@@ -99,11 +139,12 @@ fn every_disturbance_is_a_doubt() {
     // What a short load does once is no share of its time.
     let all = Surroundings { busiest_share: 1.0, stolen_ns: Some(9_000_000), ..nothing };
     let foreign = Surroundings { foreign_cpu_ns: Some(9_000_000), ..all };
-    let short = result(&plan(Arrivals::Closed, true), &Tally::default(), 9_000_000, &foreign);
+    let short = result(&plan(Arrivals::Closed, true), &Tally::default(), 9_000_000, &foreign, &[]);
     assert!(short.doubts.is_empty() && short.foreign_cpu_ns.is_none(), "{:?}", short.doubts);
     let mut closed = tally();
     closed.waited = 3;
-    let open = result(&plan(Arrivals::Constant { per_s: 1.0 }, true), &closed, SECOND_NS, &nothing);
+    let plan = plan(Arrivals::Constant { per_s: 1.0 }, true);
+    let open = result(&plan, &closed, SECOND_NS, &nothing, &[]);
     assert!(open.doubts.concat().contains("3 requests came due while all 4 connections"));
     assert!(judged(&closed, nothing).doubts.is_empty());
 }
@@ -116,7 +157,8 @@ fn doubts_on_lateness(response_us: &[u64], own_us: &[u64]) -> Vec<String> {
         record(&mut tally.response.known, response_us * 1000);
         record(&mut tally.punctual.known, (response_us - own_us) * 1000);
     }
-    result(&plan(Arrivals::Paced { per_s: 1.0 }, true), &tally, 0, &Surroundings::default()).doubts
+    let plan = plan(Arrivals::Paced { per_s: 1.0 }, true);
+    result(&plan, &tally, 0, &Surroundings::default(), &[]).doubts
 }
 
 #[test]
@@ -145,8 +187,8 @@ fn lateness_is_a_doubt_where_it_falsifies_what_is_read() {
 
 #[test]
 fn nothing_at_all_is_a_result() {
-    let empty =
-        result(&plan(Arrivals::Closed, true), &Tally::default(), 0, &Surroundings::default());
+    let plan = plan(Arrivals::Closed, true);
+    let empty = result(&plan, &Tally::default(), 0, &Surroundings::default(), &[]);
     assert_eq!(empty.throughput_per_s, 0.0);
     assert!(empty.audit.is_empty() && empty.doubts.is_empty());
     let idle = judged(&Tally::default(), Surroundings::default());

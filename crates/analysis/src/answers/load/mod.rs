@@ -1,13 +1,21 @@
-//! What a load says beyond its counts: distributions of times of which some were given up, the rate
-//! at which a server breaks, and whether it does as a simulated queue.
+//! What a load says beyond its counts: distributions of times of which some were given up, the intervals
+//! of its numbers, the rate at which a server breaks, and whether it does as a simulated queue.
 
+#[cfg(test)]
+mod coverage;
+mod intervals;
 mod knee;
 mod predict;
+#[cfg(test)]
+mod queues;
+mod versus;
 
+pub use intervals::{TimeSlice, load_intervals};
 pub use knee::{KneeInput, KneeStep, knee, knee_next};
 pub use predict::{
     MeasuredLoad, MeasuredRequest, PlayedLoad, Saturated, cpus_seen, predicted_load, server_demand,
 };
+pub use versus::{Known, load_gate, load_row, load_row_of_blocks};
 
 /// Returns the share of requests that were answered within a time, from counts by time of those whose time
 /// is known and of those that were given up after it: the product-limit estimate (Kaplan and Meier,

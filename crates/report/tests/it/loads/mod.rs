@@ -1,7 +1,8 @@
 //! Loads that were made up.
 
 use model::{
-    Arrivals, Fairness, LawCheck, LoadCounts, LoadError, LoadPercentile, LoadPlan, LoadResult,
+    Arrivals, Estimate, Expectation, Expected, Fairness, LawCheck, LoadCounts, LoadError,
+    LoadInterval, LoadIntervals, LoadNumber, LoadPercentile, LoadPlan, LoadResult, LoadSlice,
     LoadTimes, Network, SynBackoff,
 };
 
@@ -16,6 +17,7 @@ pub(crate) fn times(count: u64, censored: u64, ms: [Option<f64>; 9]) -> LoadTime
         censored,
         min_ns: ms[0].map(ns),
         mean_ns: (censored == 0).then_some(ms[1].unwrap_or(0.0) * 1e6 * 1.25),
+        mean_least_ns: (count > 0).then_some(ms[1].unwrap_or(0.0) * 1e6 * 1.25),
         max_ns: ms[8].map(ns),
         percentiles: PERCENTS
             .iter()
@@ -39,7 +41,66 @@ pub(crate) fn plan() -> LoadPlan {
         duration_ms: Some(10_000),
         requests: None,
         timeout_ms: 20_000,
+        drain_ms: 1000,
     }
+}
+
+/// The intervals of a load, of which p99.99 is unknown.
+fn intervals() -> LoadIntervals {
+    let around = |point: f64| Estimate::between(0.96 * point, point, 1.05 * point);
+    let points = [0.5, 0.9, 1.0, 500.0, 900.0, 990.0];
+    let known = |(percent, ms): (&f64, Option<&f64>)| LoadInterval {
+        percent: *percent,
+        ns: ms.map(|ms| around(ms * 1e6)),
+    };
+    let points = points.iter().map(Some).chain([None]);
+    LoadIntervals {
+        mean_ns: None,
+        percentiles: PERCENTS.iter().zip(points).map(known).collect(),
+        throughput_per_s: Some(around(999.9)),
+        errors: Some(Estimate::between(0.0, 0.0, 0.0004)),
+    }
+}
+
+/// A second without answers of ten.
+fn stop() -> Vec<LoadSlice> {
+    let slice = |index: u64| {
+        let stopped = (30..40).contains(&index);
+        let ns = |ms: u64| (!stopped).then_some(ms * 1_000_000);
+        LoadSlice {
+            from_ns: index * 100_000_000,
+            until_ns: (index + 1) * 100_000_000,
+            succeeded: if stopped { 0 } else { 100 },
+            p50_ns: ns(if index == 40 { 500 } else { 1 }),
+            p95_ns: ns(if index == 40 { 950 } else { 2 }),
+            p99_ns: ns(if index == 40 { 990 } else { 3 }),
+            late_p99_ns: ns(1),
+            connections: 50,
+            generator_cpu_ns: 8_000_000,
+            server_cpu_ns: ns(20),
+            ..LoadSlice::default()
+        }
+    };
+    (0..100).map(slice).collect()
+}
+
+fn expected(outcome: Expected) -> Expectation {
+    let text = match outcome {
+        Expected::Met => "p95 < 600ms",
+        Expected::Undecided => "p99 < 900ms",
+        Expected::NotMet => "errors < 1%",
+    };
+    let found = match outcome {
+        Expected::Met => Estimate::between(480e6, 500e6, 525e6),
+        Expected::Undecided => Estimate::between(864e6, 900e6, 945e6),
+        Expected::NotMet => Estimate::between(0.2, 0.28, 0.35),
+    };
+    let number = match outcome {
+        Expected::Met => LoadNumber::Percentile(95.0),
+        Expected::Undecided => LoadNumber::Percentile(99.0),
+        Expected::NotMet => LoadNumber::Errors,
+    };
+    Expectation { text: text.into(), number, outcome, point: Some(found.point), found: Some(found) }
 }
 
 /// A server that stood still for one second of ten.
@@ -67,6 +128,9 @@ pub(crate) fn stalled() -> LoadResult {
         service: times(9_999, 1, quick),
         lateness: times(10_000, 0, late),
         punctual: times(9_999, 1, waited),
+        intervals: intervals(),
+        series: stop(),
+        expected: vec![expected(Expected::Met), expected(Expected::Undecided)],
         fairness: Some(Fairness {
             connections: 50,
             starved: 0,
@@ -77,7 +141,7 @@ pub(crate) fn stalled() -> LoadResult {
         }),
         network: Network { listen_overflows: Some(0), ..Network::default() },
         syn_backoff: Vec::new(),
-        audit: vec![LawCheck { law: "N = X · R".into(), left: 45.2, right: 45.1, holds: true }],
+        audit: vec![LawCheck { law: "N = X · S".into(), left: 45.2, right: 45.1, holds: true }],
         generator_cpu_ns: 82_000_000,
         foreign_cpu_ns: Some(900_000_000),
         doubts: Vec::new(),
@@ -102,6 +166,7 @@ pub(crate) fn starved() -> LoadResult {
             timed_out: 14,
             in_flight: 15,
             unsent: 0,
+            succeeded_late: 0,
         },
         throughput_per_s: 10.0,
         response: times(
@@ -138,7 +203,9 @@ pub(crate) fn starved() -> LoadResult {
             SynBackoff { seconds: 1, requests: 7 },
             SynBackoff { seconds: 3, requests: 2 },
         ],
-        audit: vec![LawCheck { law: "N = X · R".into(), left: 16.0, right: 9.1, holds: false }],
+        audit: vec![LawCheck { law: "N = c".into(), left: 16.0, right: 9.1, holds: false }],
+        intervals: LoadIntervals::default(),
+        expected: vec![expected(Expected::NotMet)],
         foreign_cpu_ns: None,
         doubts: vec!["the generator itself was late by 3 ms at p99".into()],
         ..stalled()

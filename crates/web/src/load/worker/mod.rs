@@ -1,11 +1,13 @@
 //! One thread of the generator: an event loop over its share of the connections.
 
 mod sending;
+mod slices;
 
 use super::connection::{Connection, Phase, Ready, Step, Wire};
 use super::schedule::Due;
-use super::tally::{Presence, Tally};
-use super::{Error, Noted, system};
+use super::series::Piece;
+use super::tally::Tally;
+use super::{End, Error, Noted, system};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token, Waker};
 use model::{Arrivals, LoadError, LoadPlan};
@@ -15,6 +17,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
 use sys::clock::now_ns;
 use sys::timerfd::Alarm;
 
@@ -75,6 +78,9 @@ pub(super) struct Job<'a> {
     pub(super) syn_repeats_s: &'a [u32],
     pub(super) shared: &'a Shared,
     pub(super) progress: &'a Progress,
+    /// How long a slice is, in ns, and where what happened in it goes.
+    pub(super) slice_ns: u64,
+    pub(super) pieces: Sender<Piece>,
 }
 
 /// A thread that is ready to start.
@@ -90,9 +96,8 @@ pub(super) struct Worker<'a> {
     vacant: Vec<u32>,
     /// Since when some connection has been free without a break, as of the last look.
     free_since_ns: u64,
-    /// Requests to send, and the same once more, to count them when they come due.
+    /// Requests to send.
     due: Option<Due>,
-    arrived: Option<Due>,
     /// When connections have rested.
     resting: BinaryHeap<Reverse<(u64, u32)>>,
     /// Connections of which more can be read at once.
@@ -109,10 +114,13 @@ pub(super) struct Worker<'a> {
     /// Why connecting failed last, before it ever succeeded.
     cause: Option<io::Error>,
     start_ns: u64,
+    /// The end of the time, and when answers are no longer waited for.
     end_ns: u64,
+    drained_ns: u64,
     last_ns: u64,
-    present: Presence,
-    asking: Presence,
+    /// The end of the slice, and what had been counted by its beginning.
+    slice_until_ns: u64,
+    handed: slices::Handed,
     tally: Tally,
     wire: Wire<'a>,
 }
@@ -143,7 +151,6 @@ impl<'a> Worker<'a> {
             free: VecDeque::with_capacity(job.connections as usize),
             vacant: Vec::with_capacity(job.connections as usize),
             free_since_ns: 0,
-            arrived: due.clone(),
             due,
             resting: BinaryHeap::with_capacity(job.connections as usize),
             unread: Vec::new(),
@@ -155,9 +162,10 @@ impl<'a> Worker<'a> {
             cause: None,
             start_ns: 0,
             end_ns: u64::MAX,
+            drained_ns: u64::MAX,
             last_ns: 0,
-            present: Presence::default(),
-            asking: Presence::default(),
+            slice_until_ns: u64::MAX,
+            handed: slices::Handed::default(),
             tally: Tally::default(),
             wire,
             job,
@@ -172,10 +180,13 @@ impl<'a> Worker<'a> {
         let waited = sys::proc::schedstat_thread();
         self.begin(start_ns);
         let mut events = Events::with_capacity(EVENTS);
-        let end_ns = loop {
+        let drained_ns = loop {
             let now_ns = now_ns();
-            if now_ns >= self.end_ns {
-                break self.end_ns;
+            if now_ns >= self.slice_until_ns {
+                self.hand_over(now_ns);
+            }
+            if now_ns >= self.drained_ns {
+                break now_ns;
             }
             if self.job.shared.stop.load(Ordering::Relaxed) {
                 break now_ns;
@@ -187,11 +198,13 @@ impl<'a> Worker<'a> {
                 self.job.shared.failed.store(true, Ordering::Relaxed);
                 return Err(error);
             }
-            if self.is_done() {
-                break self.last_ns;
+            if self.is_done(now_ns) {
+                let is_over = now_ns >= self.end_ns;
+                break if is_over { self.last_ns.max(self.end_ns) } else { self.last_ns };
             }
             self.tell();
-            let wait = self.set_alarm().map_err(|error| system("set a timer")(other(&error)))?;
+            let wait =
+                self.set_alarm(now_ns).map_err(|error| system("set a timer")(other(&error)))?;
             match self.poll.poll(&mut events, wait) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -204,7 +217,7 @@ impl<'a> Worker<'a> {
         self.tally.queue_wait_ns = sys::proc::schedstat_thread()
             .zip(waited)
             .map(|(after, before)| after.since(before).queue_wait_ns);
-        self.finish(end_ns);
+        self.finish(drained_ns);
         Ok(self.tally)
     }
 
@@ -215,11 +228,15 @@ impl<'a> Worker<'a> {
         let plan = self.job.plan;
         let duration_ns = plan.duration_ms.map(|ms| ms.saturating_mul(1_000_000));
         self.end_ns = duration_ns.map_or(u64::MAX, |ns| start_ns.saturating_add(ns));
-        self.present = Presence::new(start_ns);
-        self.asking = Presence::new(start_ns);
+        self.drained_ns = self.end_ns.saturating_add(plan.drain_ms.saturating_mul(1_000_000));
+        self.begin_slices();
         for index in 0..self.job.connections {
             match plan.arrivals {
-                Arrivals::Closed => self.ask_again(index, now_ns()),
+                Arrivals::Closed => {
+                    let now_ns = now_ns();
+                    self.tally.unstarted_ns += now_ns.saturating_sub(start_ns) as f64;
+                    self.ask_again(index, now_ns);
+                }
                 Arrivals::Paced { .. } => self.free.push_back(index),
                 Arrivals::Constant { .. } | Arrivals::Poisson { .. } => self.vacant.push(index),
             }
@@ -295,61 +312,69 @@ impl<'a> Worker<'a> {
     /// An answer is whole.
     fn complete(&mut self, index: u32, status: u16, reusable: bool) {
         let now_ns = now_ns();
-        // What comes after the end was in flight at the end.
-        if now_ns >= self.end_ns {
+        // What comes later was in flight at the end.
+        if now_ns >= self.drained_ns {
             return;
         }
+        let late = now_ns >= self.end_ns;
+        self.tally.succeeded_late += u64::from(late && status < 400);
         let connection = &mut self.connections[index as usize];
         connection.record(now_ns, &mut self.tally, |times| &mut times.known);
         *self.tally.statuses.entry(status).or_default() += 1;
         let due_ns = connection.due_ns;
         connection.answers += 1;
-        connection.turns.answered(due_ns, now_ns);
+        if !late {
+            connection.turns.answered(due_ns, now_ns);
+        }
         connection.proven = true;
         connection.failures = 0;
         if !(reusable && self.job.plan.keep_alive) {
             connection.close();
         }
-        self.note(due_ns, Some(now_ns), Some(index));
+        self.note(index, now_ns, End::Status(status));
         self.depart(now_ns);
         self.freed(index, now_ns);
     }
 
-    /// Notes what became of a request, where that is wanted.
-    fn note(&mut self, due_ns: u64, done_ns: Option<u64>, index: Option<u32>) {
+    /// Notes what became of the request of a connection, where that is wanted.
+    fn note(&mut self, index: u32, ended_ns: u64, end: End) {
         if self.job.note {
+            let connection = &self.connections[index as usize];
+            let since_start = |ns: u64| ns.saturating_sub(self.start_ns);
             self.tally.noted.push(Noted {
-                due_ns: due_ns.saturating_sub(self.start_ns),
-                done_ns: done_ns.map(|ns| ns.saturating_sub(self.start_ns)),
-                connection: index.map(|index| self.job.first + index),
+                due_ns: since_start(connection.due_ns),
+                sent_ns: Some(since_start(connection.sent_ns)),
+                done_ns: matches!(end, End::Status(_)).then(|| since_start(ended_ns)),
+                ended_ns: since_start(ended_ns),
+                connection: Some(self.job.first + index),
+                end,
             });
         }
     }
 
     /// A request has left the system.
     fn depart(&mut self, now_ns: u64) {
-        self.present.leave(now_ns);
-        self.asking.leave(now_ns);
         self.busy -= 1;
+        self.job.progress.in_flight.store(self.busy, Ordering::Relaxed);
+        self.tally.late_ns += now_ns.saturating_sub(self.end_ns) as f64;
         self.last_ns = self.last_ns.max(now_ns);
     }
 
     /// A request has failed.
     fn fail(&mut self, index: u32, error: LoadError, cause: io::Error) {
         let now_ns = now_ns();
-        if now_ns >= self.end_ns {
+        if now_ns >= self.drained_ns {
             return;
         }
         let connection = &mut self.connections[index as usize];
         let opening = connection.phase == Phase::Connecting;
-        self.tally.failed_ns.0 += (now_ns - connection.due_ns) as f64;
-        self.tally.failed_ns.1 += (now_ns - connection.sent_ns) as f64;
+        self.tally.failed_ns += (now_ns - connection.sent_ns) as f64;
         *self.tally.errors.entry(error).or_default() += 1;
-        let (proven, due_ns) = (connection.proven, connection.due_ns);
+        let proven = connection.proven;
         let rest_ns = REST_NS << connection.failures.min(REST_DOUBLINGS_MAX);
         connection.close();
         connection.proven = false;
-        self.note(due_ns, None, Some(index));
+        self.note(index, now_ns, End::Failed(error));
         self.depart(now_ns);
         if opening {
             self.unopened += 1;

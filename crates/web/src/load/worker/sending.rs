@@ -3,7 +3,7 @@
 use super::{TIMEOUT_STEP_NS, Worker};
 use crate::load::connection::Phase;
 use crate::load::tally::record;
-use crate::load::{Error, system};
+use crate::load::{End, Error, Noted, system};
 use mio::Token;
 use model::Arrivals;
 use std::cmp::Reverse;
@@ -18,9 +18,10 @@ impl Worker<'_> {
     pub(super) fn dispatch(&mut self) {
         loop {
             let now_ns = now_ns();
-            let passed_ns = now_ns.saturating_sub(self.start_ns);
+            // What comes due at the very end is not part of the load.
+            let passed_ns = now_ns.min(self.end_ns - 1).saturating_sub(self.start_ns);
             let is_due = |due: &super::Due| due.peek_ns().is_some_and(|due_ns| due_ns <= passed_ns);
-            if now_ns >= self.end_ns || !self.due.as_ref().is_some_and(is_due) {
+            if now_ns >= self.drained_ns || !self.due.as_ref().is_some_and(is_due) {
                 return;
             }
             let Some(index) = self.take_free() else { return };
@@ -77,15 +78,13 @@ impl Worker<'_> {
                 return;
             }
         }
-        self.present.enter(due_ns);
         self.send(index, due_ns, now_ns);
     }
 
     /// Sends a request.
     fn send(&mut self, index: u32, due_ns: u64, now_ns: u64) {
-        self.arrive(now_ns);
-        self.asking.enter(now_ns);
         self.busy += 1;
+        self.job.progress.in_flight.store(self.busy, Ordering::Relaxed);
         let plan = self.job.plan;
         let connection = &mut self.connections[index as usize];
         let tally = &mut self.tally;
@@ -104,14 +103,6 @@ impl Worker<'_> {
         let registry = self.poll.registry();
         let step = connection.ask(registry, token, self.job.address, &mut self.wire);
         self.handle(index, step);
-    }
-
-    /// Counts the requests of a schedule that came due up to `now_ns`.
-    fn arrive(&mut self, now_ns: u64) {
-        let Some(arrived) = &mut self.arrived else { return };
-        while let Some(due_ns) = arrived.next_by(now_ns.saturating_sub(self.start_ns)) {
-            self.present.enter(self.start_ns + due_ns);
-        }
     }
 
     /// Connections that have rested long enough may be opened again.
@@ -157,20 +148,20 @@ impl Worker<'_> {
         let tally = &mut self.tally;
         tally.timed_out += 1;
         connection.record(now_ns, tally, |times| &mut times.censored);
-        let due_ns = connection.due_ns;
         connection.close();
-        self.note(due_ns, None, Some(index));
+        self.note(index, now_ns, End::TimedOut);
         self.depart(now_ns);
         self.freed(index, now_ns);
     }
 
     /// Sets the alarm to the next moment at which there is something to do without an event, and
     /// returns how long events may be waited for.
-    pub(super) fn set_alarm(&mut self) -> sys::Result<Option<Duration>> {
+    pub(super) fn set_alarm(&mut self, now_ns: u64) -> sys::Result<Option<Duration>> {
         if !self.unread.is_empty() {
             return Ok(Some(Duration::ZERO));
         }
-        let mut next_ns = self.end_ns;
+        let is_over = now_ns >= self.end_ns;
+        let mut next_ns = if is_over { self.drained_ns } else { self.end_ns };
         if let Some(Reverse((until_ns, _))) = self.resting.peek() {
             next_ns = next_ns.min(*until_ns);
         }
@@ -180,7 +171,8 @@ impl Worker<'_> {
         if !(self.free.is_empty() && self.vacant.is_empty())
             && let Some(due_ns) = self.due.as_ref().and_then(|due| due.peek_ns())
         {
-            next_ns = next_ns.min(self.start_ns.saturating_add(due_ns));
+            let due_ns = self.start_ns.saturating_add(due_ns);
+            next_ns = if due_ns < self.end_ns { next_ns.min(due_ns) } else { next_ns };
         }
         // One that goes off too early costs a look; setting it costs a system call.
         if next_ns < self.alarm_ns {
@@ -190,13 +182,17 @@ impl Worker<'_> {
         Ok(None)
     }
 
-    /// Reports whether all requests of a plan that limits them were sent and answered or given up.
-    pub(super) fn is_done(&self) -> bool {
+    /// Reports whether all requests that a plan's number or time allows were sent and answered or given
+    /// up.
+    pub(super) fn is_done(&self, now_ns: u64) -> bool {
+        let is_over = now_ns >= self.end_ns;
+        let in_time = |due_ns: u64| self.start_ns.saturating_add(due_ns) < self.end_ns;
         let all_sent = match &self.due {
-            Some(due) => due.peek_ns().is_none(),
+            Some(due) => due.peek_ns().is_none_or(|due_ns| is_over && !in_time(due_ns)),
             None => {
-                self.job.plan.requests.is_some()
-                    && self.job.shared.budget.load(Ordering::Relaxed) == 0
+                is_over
+                    || self.job.plan.requests.is_some()
+                        && self.job.shared.budget.load(Ordering::Relaxed) == 0
             }
         };
         all_sent && self.busy == 0
@@ -217,45 +213,51 @@ impl Worker<'_> {
     /// Tells how far it is.
     pub(super) fn tell(&self) {
         let progress = self.job.progress;
-        let answered = self.tally.service.known.len();
-        progress.answered.store(answered, Ordering::Relaxed);
+        progress.answered.store(self.tally.answered(), Ordering::Relaxed);
         progress.failed.store(self.tally.failed() + self.tally.timed_out, Ordering::Relaxed);
-        progress.in_flight.store(self.busy, Ordering::Relaxed);
     }
 
     /// The end: what has no answer is kept as what had passed by then.
-    pub(super) fn finish(&mut self, end_ns: u64) {
+    pub(super) fn finish(&mut self, now_ns: u64) {
         for index in 0..self.job.connections {
             let connection = &self.connections[index as usize];
             if connection.is_busy() {
-                let (due_ns, tally) = (connection.due_ns, &mut self.tally);
-                tally.in_flight += 1;
-                connection.record(end_ns, tally, |times| &mut times.censored);
-                self.note(due_ns, None, Some(index));
+                self.tally.in_flight += 1;
+                self.tally.late_ns += now_ns.saturating_sub(self.end_ns) as f64;
+                connection.record(now_ns, &mut self.tally, |times| &mut times.censored);
+                self.note(index, now_ns, End::InFlight);
             }
         }
-        // What comes due at the very end is not part of the load.
+        let end_ns = now_ns.min(self.end_ns);
         if let Some(last_ns) = end_ns.checked_sub(self.start_ns + 1) {
-            self.arrive(self.start_ns + last_ns);
             while let Some(due_ns) = self.due.as_mut().and_then(|due| due.next_by(last_ns)) {
-                let passed_ns = end_ns - (self.start_ns + due_ns);
-                self.note(self.start_ns + due_ns, None, None);
-                let tally = &mut self.tally;
-                tally.unsent += 1;
-                record(&mut tally.response.censored, passed_ns);
-                record(&mut tally.punctual.censored, passed_ns);
-                record(&mut tally.lateness.censored, passed_ns);
+                self.never_sent(due_ns, now_ns);
             }
         }
+        let asked = self.connections.iter().filter(|connection| connection.was_asked);
+        let answers = asked.map(|connection| connection.answers).collect();
         let tally = &mut self.tally;
-        tally.present_area = self.present.area_by(end_ns);
-        tally.busy_area = self.asking.area_by(end_ns);
+        tally.answers = answers;
+        tally.turns = self.connections.iter().map(|connection| connection.turns).collect();
         tally.read_bytes = self.wire.read_bytes;
         tally.written_bytes = self.wire.written_bytes;
-        let asked = self.connections.iter().filter(|connection| connection.was_asked);
-        tally.answers = asked.map(|connection| connection.answers).collect();
-        tally.turns = self.connections.iter().map(|connection| connection.turns).collect();
-        tally.end_ns = end_ns;
+        (tally.end_ns, tally.drained_ns) = (end_ns, now_ns);
+        self.hand_over(now_ns);
         self.connections.clear();
+    }
+
+    /// A request came due, in ns after the start, and was never sent.
+    fn never_sent(&mut self, due_ns: u64, now_ns: u64) {
+        let ended_ns = now_ns - self.start_ns;
+        let tally = &mut self.tally;
+        tally.unsent += 1;
+        for times in [&mut tally.response, &mut tally.punctual, &mut tally.lateness] {
+            record(&mut times.censored, ended_ns - due_ns);
+        }
+        if self.job.note {
+            let (sent_ns, done_ns, connection) = (None, None, None);
+            let end = End::Unsent;
+            tally.noted.push(Noted { due_ns, sent_ns, done_ns, ended_ns, connection, end });
+        }
     }
 }

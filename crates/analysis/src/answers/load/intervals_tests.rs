@@ -1,0 +1,95 @@
+use super::super::coverage::coverage;
+use super::super::queues::Source;
+use super::*;
+
+/// Slices of a second, each with times in ns.
+fn load(slices: &[Vec<(u64, u64)>]) -> LoadIntervals {
+    let slice =
+        |known| TimeSlice { seconds: 1.0, known, censored: &[], succeeded: 7, late: 0, failed: 0 };
+    let slices: Vec<TimeSlice<'_>> = slices.iter().map(|known| slice(known)).collect();
+    load_intervals(&slices, &[50.0, 99.0])
+}
+
+/// The whole table is made by `cargo bench -p analysis --bench intervals`.
+#[test]
+fn intervals_hold_the_truth_where_times_depend_on_each_other() {
+    let sources = [Source::Independent, Source::Queue(0.7), Source::Correlated(0.99)];
+    for (source, seconds) in sources.map(|source| (source, 30.0)) {
+        let found = coverage(source, seconds, 200);
+        for found in &found {
+            // Of 200 loads, 10 have an interval without the truth, and 18 or more in one case of a hundred.
+            assert!(found.below + found.above <= 18, "{source:?}: {found:?}");
+        }
+        let known = found.map(|found| found.known);
+        assert!(known[0] >= 180 && known[1] >= 180 && known[2] >= 180, "{source:?}: {known:?}");
+    }
+}
+
+#[test]
+fn a_short_load_has_no_interval_instead_of_a_narrow_one() {
+    let few = load(&vec![vec![(1_000, 5), (2_000, 5)]; BATCHES_LEAST - 1]);
+    assert_eq!((few.mean_ns, few.percentiles[0].ns, few.throughput_per_s), (None, None, None));
+    // Of 200 requests two took longer than p99.
+    let enough = load(&vec![vec![(1_000, 5), (2_000, 5)]; 20]);
+    assert!(enough.percentiles[0].ns.is_some() && enough.percentiles[1].ns.is_none());
+    // A queue that grows all the time has no steady state.
+    let grown: Vec<Vec<(u64, u64)>> = (1..=20).map(|ms| vec![(ms * 1_000_000, 1_000)]).collect();
+    let grown = load(&grown);
+    assert_eq!((grown.mean_ns, grown.percentiles[1].ns), (None, None));
+    assert_eq!(load(&[]), load_intervals(&[], &[50.0, 99.0]));
+}
+
+#[test]
+fn what_does_not_vary_has_an_interval_of_no_width() {
+    let same = load(&vec![vec![(1_000, 500)]; 20]);
+    for found in [same.mean_ns.unwrap(), same.percentiles[1].ns.unwrap()] {
+        assert_eq!((found.low, found.point, found.high), (1_000.0, 1_000.0, 1_000.0));
+    }
+    let rate = same.throughput_per_s.unwrap();
+    assert_eq!((rate.low, rate.point, rate.high), (7.0, 7.0, 7.0));
+}
+
+#[test]
+fn no_error_among_many_is_a_small_share_and_not_none() {
+    let of = |failed: [u64; 20]| {
+        let slice = |failed| TimeSlice {
+            seconds: 1.0,
+            known: &[],
+            censored: &[],
+            succeeded: 100,
+            late: 0,
+            failed,
+        };
+        load_intervals(&failed.map(slice), &[]).errors.unwrap()
+    };
+    let none = of([0; 20]);
+    // 1 − 0.025^(1/2000).
+    assert!(
+        (none.low, none.point) == (0.0, 0.0) && (none.high - 0.001_843).abs() < 1e-6,
+        "{none:?}"
+    );
+    let mut gathered = [0; 20];
+    gathered[7] = 40;
+    let spread = of([2; 20]);
+    let gathered = of(gathered);
+    assert_eq!(spread.point, gathered.point);
+    assert!(gathered.high > 2.0 * spread.high, "{spread:?} {gathered:?}");
+}
+
+#[test]
+fn what_has_no_answer_has_no_mean() {
+    let known = vec![(1_000, 100)];
+    let slice = |censored| TimeSlice {
+        seconds: 1.0,
+        known: &known,
+        censored,
+        succeeded: 9,
+        late: 0,
+        failed: 0,
+    };
+    let lost = [(5_000, 1)];
+    let mut slices = vec![slice(&[][..]); 20];
+    slices[3] = slice(&lost);
+    let found = load_intervals(&slices, &[50.0]);
+    assert!(found.mean_ns.is_none() && found.percentiles[0].ns.is_some());
+}
