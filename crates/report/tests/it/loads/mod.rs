@@ -39,6 +39,7 @@ pub(crate) fn plan() -> LoadPlan {
         duration_ms: Some(10_000),
         requests: None,
         timeout_ms: 20_000,
+        options: Default::default(),
     }
 }
 
