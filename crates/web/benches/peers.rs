@@ -210,7 +210,11 @@ impl Drop for Nginx {
 }
 
 /// Our turn: all CPU time of this process, setting up and summing up included.
-fn scruple(url: &str, (protocol, connections, streams): (Protocol, u32, u32), seconds: u64) -> Turn {
+fn scruple(
+    url: &str,
+    (protocol, connections, streams): (Protocol, u32, u32),
+    seconds: u64,
+) -> Turn {
     let options = LoadOptions {
         http2: matches!(protocol, Protocol::H2c | Protocol::H2),
         streams,

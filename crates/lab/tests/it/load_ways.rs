@@ -165,8 +165,19 @@ fn secrets_are_sent_and_not_stored() {
     });
     let page = folder.path().join("page.html");
     let (path, page) = (path.to_str().unwrap(), page.to_str().unwrap());
-    let words =
-        ["-a", "me:sesame", "-H", "Cookie: id=7351", "-n", "1", "-c", "1", "--html", page, "--json"];
+    let words = [
+        "-a",
+        "me:sesame",
+        "-H",
+        "Cookie: id=7351",
+        "-n",
+        "1",
+        "-c",
+        "1",
+        "--html",
+        page,
+        "--json",
+    ];
     let output = load(&[&["http://localhost/", "--unix-socket", path], &words[..]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     let asked = kept.join().unwrap();
@@ -196,8 +207,12 @@ fn requests_of_files_are_planned() {
     let words = ["--urls-from-file", &urls, "--unix-socket", socket, "-n", "9", "-c", "3"];
     let told = result(&words);
     assert_eq!((told.counts.succeeded, told.plan.options.variants), (9, 2));
-    assert_eq!((told.plan.url.as_str(), told.plan.options.preconnect), ("http://localhost/a", false));
-    let more = ["--urls-order", "random", "--seed", "4", "-q", "900", "--warm-up", "50ms", "-r", "3"];
+    assert_eq!(
+        (told.plan.url.as_str(), told.plan.options.preconnect),
+        ("http://localhost/a", false)
+    );
+    let more =
+        ["--urls-order", "random", "--seed", "4", "-q", "900", "--warm-up", "50ms", "-r", "3"];
     let options = result(&[&words[..], &more].concat()).plan.options;
     assert_eq!(options.order, RequestOrder::Random { seed: 4 });
     assert_eq!((options.preconnect, options.warm_up_ms, options.redirects), (true, 50, 3));

@@ -4,8 +4,8 @@ use crate::LoadCurves;
 use crate::chart::{Mark, request_times};
 use crate::doc::{Block, Doc, Role, Table, Tone};
 use model::{
-    Arrivals, Fairness, LawCheck, LoadCounts, LoadError, LoadPlan, LoadResult, LoadTimes, RequestOrder,
-    Unit,
+    Arrivals, Fairness, LawCheck, LoadCounts, LoadError, LoadPlan, LoadResult, LoadTimes,
+    RequestOrder, Unit,
 };
 use wording::number::{Terms, count, rounded, value};
 use wording::{counted, sentences, short};

@@ -153,8 +153,9 @@ pub(super) struct Connection {
 impl Connection {
     /// Returns the place of one, which follows redirects or does not.
     pub(super) fn new(follows: bool) -> Self {
-        let answer = Answer { follows, ..Answer::default() };
-        Self { answer, ..Self::default() }
+        let mut connection = Self::default();
+        connection.answer.follows = follows;
+        connection
     }
 
     /// Whether it has a socket of its own.

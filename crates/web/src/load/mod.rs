@@ -321,7 +321,8 @@ fn conduct(
             handles.push(thread.map_err(system("make a thread"))?);
         }
         drop((ready, ended));
-        let mut watch = Watch { clock_ns: u64::MAX, stopped: false, shared, progress, wakers, live };
+        let mut watch =
+            Watch { clock_ns: u64::MAX, stopped: false, shared, progress, wakers, live };
         watch.until_gone(&preparing);
         let mut before = Before::look();
         let start_ns = now_ns() + START_NS;
@@ -360,7 +361,8 @@ impl Watch<'_> {
             let now_ns = now_ns();
             // One that could reach nobody ends at once; the others need not go on.
             let mut ends = self.shared.failed.load(Ordering::Relaxed);
-            if !(self.stopped || ends) && now_ns.saturating_sub(heard_ns) >= LIVE.as_nanos() as u64 {
+            if !(self.stopped || ends) && now_ns.saturating_sub(heard_ns) >= LIVE.as_nanos() as u64
+            {
                 heard_ns = now_ns;
                 ends = !self.tell(now_ns);
             }
@@ -381,7 +383,8 @@ impl Watch<'_> {
             if ending.recv_timeout(wait) == Err(RecvTimeoutError::Disconnected) {
                 return false;
             }
-            if self.shared.failed.load(Ordering::Relaxed) || !(self.stopped || self.tell(now_ns())) {
+            if self.shared.failed.load(Ordering::Relaxed) || !(self.stopped || self.tell(now_ns()))
+            {
                 self.stop();
             }
         }
@@ -497,15 +500,16 @@ fn check_options(plan: &LoadPlan) -> Result<(), Error> {
         return wrong("a warm-up of at most a year can be".to_string());
     }
     match options.http2 {
-        true if !plan.keep_alive => wrong(
-            "HTTP/2 keeps its connections; leave out --http2 or --no-keep-alive".to_string(),
-        ),
+        true if !plan.keep_alive => {
+            wrong("HTTP/2 keeps its connections; leave out --http2 or --no-keep-alive".to_string())
+        }
         true if options.redirects > 0 => {
             wrong("redirects are followed by HTTP/1.1 only; leave out --http2 or --redirect".into())
         }
-        false if options.streams > 1 => {
-            wrong("a connection of HTTP/1.1 carries one request at a time; --streams needs --http2".into())
-        }
+        false if options.streams > 1 => wrong(
+            "a connection of HTTP/1.1 carries one request at a time; --streams needs --http2"
+                .into(),
+        ),
         _ => Ok(()),
     }
 }

@@ -116,9 +116,8 @@ impl<'a> Encoder<'a> {
         let encoder = Self { plan, payload, targets };
         let longest = payload.bodies.iter().map(Vec::len).max().unwrap_or(0) as u64;
         let (count, said) = (encoder.count() as u64, u64::from(plan.options.variants));
-        let wrong = |what: String, said: u64| {
-            Err(Error::Plan(format!("{what}, and the plan says {said}")))
-        };
+        let wrong =
+            |what: String, said: u64| Err(Error::Plan(format!("{what}, and the plan says {said}")));
         if longest != plan.body_bytes {
             return wrong(format!("the body has {longest} bytes"), plan.body_bytes);
         }
@@ -197,7 +196,8 @@ impl<'a> Encoder<'a> {
             headers.push(("User-Agent", USER_AGENT.into()));
         }
         for (name, value) in &plan.headers {
-            let secret = self.payload.secrets.iter().find(|(had, _)| had.eq_ignore_ascii_case(name));
+            let secret =
+                self.payload.secrets.iter().find(|(had, _)| had.eq_ignore_ascii_case(name));
             let value = secret.map_or(value, |(_, secret)| secret);
             check_header(name, value)?;
             if name.eq_ignore_ascii_case("connection") {
@@ -210,7 +210,8 @@ impl<'a> Encoder<'a> {
             headers.push(("Content-Length", body.len().to_string().into()));
         }
         if plan.options.http2 {
-            headers.retain(|(name, _)| !OF_CONNECTION.iter().any(|it| name.eq_ignore_ascii_case(it)));
+            headers
+                .retain(|(name, _)| !OF_CONNECTION.iter().any(|it| name.eq_ignore_ascii_case(it)));
             return hpack::request(method, target, &headers, body);
         }
         let mut head = format!("{method} {} HTTP/1.1\r\n", target.path());

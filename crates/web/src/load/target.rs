@@ -53,7 +53,9 @@ impl Target {
         let rest = rest.split('#').next().unwrap_or_default();
         let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
         if authority.contains('@') {
-            return wrong("the URL holds a user name; give it by --basic-auth USER:PASSWORD".into());
+            return wrong(
+                "the URL holds a user name; give it by --basic-auth USER:PASSWORD".into(),
+            );
         }
         let Some((host, port)) = host_and_port(authority) else {
             let right = "a port from 1 to 65535, such as 127.0.0.1:8080 or [::1]:8080";
@@ -94,8 +96,8 @@ impl Target {
                 "" => Some(none),
                 _ => host_and_port(&format!("h:{text}"))?.1,
             };
-            let applies = (host.is_empty() || host.eq_ignore_ascii_case(&own.host))
-                && number(port, own.port)? == own.port;
+            let for_port = number(port, own.port)? == own.port;
+            let applies = for_port && (host.is_empty() || host.eq_ignore_ascii_case(&own.host));
             let to = if to.is_empty() { own.host.as_str() } else { to };
             let there = Address { host: to.into(), port: number(to_port, own.port)? };
             Some(if applies { there } else { own.clone() })
@@ -329,7 +331,11 @@ mod tests {
             ("http://0.0.0.0/", true),
             ("http://[2001:db8::1]/", true),
         ] {
-            assert_eq!(Target::parse(typed).unwrap().address().is_remote().unwrap(), remote, "{typed}");
+            assert_eq!(
+                Target::parse(typed).unwrap().address().is_remote().unwrap(),
+                remote,
+                "{typed}"
+            );
         }
     }
 

@@ -77,8 +77,7 @@ pub(super) fn head(out: &mut Vec<u8>, length: usize, kind: u8, flags: u8, stream
 /// Writes what a connection begins with.
 pub(super) fn preface(out: &mut Vec<u8>) {
     out.extend_from_slice(PREFACE);
-    let settings =
-        [(HEADER_TABLE_SIZE, 0), (ENABLE_PUSH, 0), (INITIAL_WINDOW_SIZE, WINDOW)];
+    let settings = [(HEADER_TABLE_SIZE, 0), (ENABLE_PUSH, 0), (INITIAL_WINDOW_SIZE, WINDOW)];
     head(out, 6 * settings.len(), SETTINGS, 0, 0);
     for (name, value) in settings {
         out.extend_from_slice(&name.to_be_bytes());

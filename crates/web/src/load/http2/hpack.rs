@@ -161,7 +161,8 @@ fn digits((huffman, text): Coded<'_>) -> Option<u16> {
     let mut number = 0;
     if !huffman {
         let digits = text.len() == 3 && text.iter().all(u8::is_ascii_digit);
-        return digits.then(|| text.iter().fold(0, |sum, digit| 10 * sum + u16::from(digit - b'0')));
+        return digits
+            .then(|| text.iter().fold(0, |sum, digit| 10 * sum + u16::from(digit - b'0')));
     }
     let mut bits = text.iter().take(4).fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte));
     bits <<= 32 - 8 * text.len().clamp(1, 4);

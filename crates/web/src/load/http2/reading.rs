@@ -135,7 +135,8 @@ impl Session {
         self.in_order(head)?;
         match head.kind {
             frame::HEADERS => {
-                let part = unpadded(head, payload).ok_or("a HEADERS frame is shorter than its parts")?;
+                let part =
+                    unpadded(head, payload).ok_or("a HEADERS frame is shorter than its parts")?;
                 self.state.block = Some(Block {
                     stream: head.stream,
                     ends: head.has(frame::END_STREAM),
@@ -186,7 +187,8 @@ impl Session {
             }
             frame::WINDOW_UPDATE => {
                 let more = frame::first_number(payload).map(|more| more & NUMBER_MAX);
-                let more = more.filter(|more| *more > 0).ok_or("a window was widened by nothing")?;
+                let more =
+                    more.filter(|more| *more > 0).ok_or("a window was widened by nothing")?;
                 let state = &mut self.state;
                 let window = match state.numbers.get(&head.stream) {
                     _ if head.stream == 0 => &mut state.window,
@@ -274,7 +276,8 @@ fn checked(head: Head) -> Result<Head, &'static str> {
     if head.length > frame::BYTES_MAX { Err(TOO_LONG) } else { Ok(head) }
 }
 
-const TOO_LONG: &str = "the server does not speak HTTP/2, or sent a frame that is longer than 16 KiB";
+const TOO_LONG: &str =
+    "the server does not speak HTTP/2, or sent a frame that is longer than 16 KiB";
 
 /// Counts bytes that came, and lets the server go on when half a window has.
 fn go_on(out: &mut Vec<u8>, received: &mut u32, length: u32, stream: u32) {

@@ -26,10 +26,7 @@ pub(super) const NUMBER_MAX: u32 = 0x7fff_ffff;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::load) enum Heard {
     /// The answer is whole.
-    Done {
-        slot: u16,
-        status: u16,
-    },
+    Done { slot: u16, status: u16 },
     /// The server reset its stream.
     Reset { slot: u16 },
     /// The server has not looked at it, and says so.
@@ -41,7 +38,7 @@ pub(in crate::load) type Lost = (LoadError, io::Error);
 
 /// Hashes the number of a stream, which are consecutive.
 #[derive(Clone, Copy, Debug, Default)]
-struct Numbers(u64);
+pub(super) struct Numbers(u64);
 
 impl Hasher for Numbers {
     fn finish(&self) -> u64 {
@@ -291,15 +288,15 @@ impl Session {
         if ready.readable || ending {
             for _ in 0..READS_MAX {
                 let Some(stream) = &mut self.stream else { return Ok(false) };
-                let Taken { count, drained } =
-                    match stream.read(&mut wire.buffer, &mut wire.cipher) {
-                        Ok(taken) => taken,
-                        Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                        Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                            return broken.map_or(Ok(false), Err);
-                        }
-                        Err(error) => return Err(self.ended(error)),
-                    };
+                let Taken { count, drained } = match stream.read(&mut wire.buffer, &mut wire.cipher)
+                {
+                    Ok(taken) => taken,
+                    Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                        return broken.map_or(Ok(false), Err);
+                    }
+                    Err(error) => return Err(self.ended(error)),
+                };
                 if count == 0 {
                     return Err(self.ended(ErrorKind::UnexpectedEof.into()));
                 }
@@ -403,9 +400,9 @@ impl Session {
     }
 }
 
-pub(super) const NOT_HTTP2: &str = "the server does not speak HTTP/2: its first word is no SETTINGS frame";
+pub(super) const NOT_HTTP2: &str =
+    "the server does not speak HTTP/2: its first word is no SETTINGS frame";
 
 fn lost(error: io::Error) -> Lost {
     (reason(&error), error)
 }
-

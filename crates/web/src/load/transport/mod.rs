@@ -16,6 +16,9 @@ use std::path::PathBuf;
 /// Bytes read at once.
 pub(super) const BUFFER_BYTES: usize = 64 << 10;
 
+/// Encrypted bytes read at once: what they and a record that had come in part hold fits the buffer.
+pub(super) const CIPHER_BYTES: usize = BUFFER_BYTES - (18 << 10);
+
 /// Where connections go, and how.
 #[derive(Debug)]
 pub(super) struct Route {
@@ -50,7 +53,8 @@ impl Route {
             (None, Some(text)) => Place::Ip(target.connect_to(text)?.resolve()?),
             (None, None) => Place::Ip(target.address().resolve()?),
         };
-        let tls = target.is_secure().then(|| tls::Client::new(options, target.host(), &payload.roots));
+        let tls =
+            target.is_secure().then(|| tls::Client::new(options, target.host(), &payload.roots));
         Ok(Self { place, tls: tls.transpose()? })
     }
 
@@ -155,7 +159,7 @@ pub(super) enum Stream {
 }
 
 impl Stream {
-    /// Reads what there is. `cipher` is room for as many encrypted bytes.
+    /// Reads what there is. `cipher` is room for encrypted bytes.
     #[inline]
     pub(super) fn read(&mut self, buffer: &mut [u8], cipher: &mut [u8]) -> io::Result<Taken> {
         match self {

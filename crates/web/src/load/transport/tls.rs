@@ -27,7 +27,8 @@ pub fn certificates(pem: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
     match found {
         Ok(found) if !found.is_empty() => Ok(found.iter().map(|one| one.to_vec()).collect()),
         _ => Err(Error::Plan(
-            "no certificate in it; expected PEM, which begins with -----BEGIN CERTIFICATE-----".into(),
+            "no certificate in it; expected PEM, which begins with -----BEGIN CERTIFICATE-----"
+                .into(),
         )),
     }
 }
@@ -76,7 +77,8 @@ impl Client {
             let roots = roots.iter().map(|root| CertificateDer::from(root.clone()));
             let (added, _) = store.add_parsable_certificates(roots);
             if added == 0 {
-                let remedy = "install the package ca-certificates, or give --cacert FILE or --insecure";
+                let remedy =
+                    "install the package ca-certificates, or give --cacert FILE or --insecure";
                 let what = "this system has no certificate authority that can be trusted";
                 return Err(Error::Plan(format!("{what}: {remedy}")));
             }
@@ -189,7 +191,7 @@ impl Tls {
         }
     }
 
-    /// Decrypts what there is into `buffer`, by way of `cipher`, which is no longer.
+    /// Decrypts what there is into `buffer`, by way of `cipher`, which is shorter by a record.
     pub(super) fn read(&mut self, buffer: &mut [u8], cipher: &mut [u8]) -> io::Result<Taken> {
         loop {
             // What came with the end of the handshake; the end itself, told from a truncation.
@@ -274,7 +276,8 @@ fn explained(error: &rustls::Error) -> String {
 
 fn certificate_fault(error: &CertificateError) -> String {
     use CertificateError as C;
-    const TRUST: &str = "give its authority by --cacert FILE, or --insecure to accept any certificate";
+    const TRUST: &str =
+        "give its authority by --cacert FILE, or --insecure to accept any certificate";
     const ACCEPT: &str = "renew it, or give --insecure to accept any certificate";
     match error {
         C::UnknownIssuer => {
@@ -296,7 +299,14 @@ fn certificate_fault(error: &CertificateError) -> String {
                 expected.to_str()
             )
         }
-        // A self-signed certificate that openssl req -x509 made has the mark of an authority.
-        other => format!("is not acceptable ({other:?}); give --insecure to accept any certificate"),
+        // `openssl req -x509` marks a self-signed certificate as that of an authority.
+        C::Other(why) if why.to_string().contains("CaUsedAsEndEntity") => {
+            "is that of an authority and not of a server, as self-signed ones are by default; give \
+             --insecure to accept any certificate"
+                .into()
+        }
+        other => {
+            format!("is not acceptable ({other:?}); give --insecure to accept any certificate")
+        }
     }
 }

@@ -10,7 +10,7 @@ use super::http2::{Heard, Session};
 use super::request::{Encoder, Request, is_idempotent};
 use super::schedule::Due;
 use super::tally::{Presence, Tally};
-use super::transport::{BUFFER_BYTES, Route};
+use super::transport::{BUFFER_BYTES, CIPHER_BYTES, Route};
 use super::{Error, Noted, system};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token, Waker};
@@ -165,7 +165,7 @@ impl<'a> Worker<'a> {
         let plan = job.plan;
         let options = &plan.options;
         let due = Due::new(plan, job.thread, job.threads);
-        let cipher_bytes = if job.route.is_secure() { BUFFER_BYTES } else { 0 };
+        let cipher_bytes = if job.route.is_secure() { CIPHER_BYTES } else { 0 };
         let wire = Wire {
             requests: job.requests,
             repeats: is_idempotent(&plan.method),
@@ -460,7 +460,8 @@ impl<'a> Worker<'a> {
         let exhausted =
             [io::ErrorKind::AddrNotAvailable, io::ErrorKind::AddrInUse].contains(&cause.kind());
         // EMFILE and ENFILE.
-        self.tally.exhausted += u64::from(exhausted || matches!(cause.raw_os_error(), Some(23 | 24)));
+        self.tally.exhausted +=
+            u64::from(exhausted || matches!(cause.raw_os_error(), Some(23 | 24)));
         if !self.reached {
             self.cause = Some(cause);
         }

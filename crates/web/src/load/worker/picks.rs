@@ -21,7 +21,9 @@ impl Picks {
         let count = count as u64;
         match options.order {
             _ if count <= 1 => Self::Only,
-            RequestOrder::InOrder => Self::InOrder { next: thread.into(), step: threads.into(), count },
+            RequestOrder::InOrder => {
+                Self::InOrder { next: thread.into(), step: threads.into(), count }
+            }
             RequestOrder::Random { seed } => {
                 let mut bits = ChaCha8Rng::seed_from_u64(seed);
                 bits.set_stream(thread.into());
