@@ -117,7 +117,7 @@ impl Session {
             }
             None if continues => Err("a CONTINUATION frame came outside a header block"),
             _ if !on_stream.contains(&head.kind) => Ok(()),
-            _ if head.stream % 2 == 0 || head.stream >= self.state.next => {
+            _ if head.stream.is_multiple_of(2) || head.stream >= self.state.next => {
                 Err("a frame came on a stream that was never opened")
             }
             _ => Ok(()),
@@ -215,7 +215,7 @@ impl Session {
         if head.has(frame::ACK) {
             return Ok(());
         }
-        if head.stream != 0 || payload.len() % 6 != 0 {
+        if head.stream != 0 || !payload.len().is_multiple_of(6) {
             return Err("a SETTINGS frame is not well-formed");
         }
         let state = &mut self.state;
