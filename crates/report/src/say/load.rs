@@ -273,7 +273,7 @@ fn failed(result: &LoadResult) -> Vec<Remark> {
     };
     let redirects = match (redirected, result.plan.options.redirects) {
         (false, _) => "",
-        (true, 0) => "; redirects are not followed (--redirect)",
+        (true, 0) => "; redirects are not followed",
         (true, _) => "; these redirects lead to another server or were too many",
     };
     if refused || redirected || statuses.len() > 1 {
@@ -291,7 +291,7 @@ fn error_words(error: LoadError) -> &'static str {
             "ended before the answer was complete: the server closed the connection"
         }
         LoadError::Socket => "failed with another socket error",
-        LoadError::Garbage => "got an answer that is not of the protocol",
+        LoadError::Garbage => "got an answer that is not valid HTTP",
         LoadError::Tls => "failed in TLS",
         LoadError::StreamReset => "ended with a reset of the stream (RST_STREAM) by the server",
     }

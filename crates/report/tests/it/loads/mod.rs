@@ -103,6 +103,7 @@ pub(crate) fn starved() -> LoadResult {
             timed_out: 14,
             in_flight: 15,
             unsent: 0,
+            retried: 3,
         },
         throughput_per_s: 10.0,
         response: times(

@@ -130,9 +130,11 @@ impl Write for Socket {
     }
 
     fn write_vectored(&mut self, bytes: &[io::IoSlice<'_>]) -> io::Result<usize> {
-        match self {
-            Self::Tcp(stream) => stream.write_vectored(bytes),
-            Self::Unix(stream) => stream.write_vectored(bytes),
+        // A record, as a request mostly is, is sent for less than a list of them.
+        match (bytes, self) {
+            ([one], socket) => socket.write(one),
+            (all, Self::Tcp(stream)) => stream.write_vectored(all),
+            (all, Self::Unix(stream)) => stream.write_vectored(all),
         }
     }
 

@@ -97,7 +97,7 @@ impl Client {
         let session = ClientConnection::new(self.config.clone(), self.name.clone());
         let mut session = session.map_err(|error| fault(error.to_string()))?;
         session.set_buffer_limit(None);
-        Ok(Tls { socket, session, http2: self.http2 })
+        Ok(Tls { socket, session, http2: self.http2, holds: true })
     }
 }
 
@@ -149,6 +149,8 @@ pub(in crate::load) struct Tls {
     session: ClientConnection,
     /// Whether the server must have agreed to HTTP/2.
     http2: bool,
+    /// Whether the session may hold what is decrypted, or know of the end: at first, from the handshake.
+    holds: bool,
 }
 
 impl Tls {
@@ -164,7 +166,7 @@ impl Tls {
                     let text = "the server closed the connection in the TLS handshake";
                     return Err(fault(text.into()));
                 }
-                Ok(_) => self.process()?,
+                Ok(_) => _ = self.process()?,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
@@ -180,10 +182,11 @@ impl Tls {
         }
     }
 
-    /// Decrypts what was read. What the server should hear of an error is sent if it can be.
-    fn process(&mut self) -> io::Result<()> {
+    /// Decrypts what was read; whether the server has said that it is the end. What it should hear of an
+    /// error is sent if it can be.
+    fn process(&mut self) -> io::Result<bool> {
         match self.session.process_new_packets() {
-            Ok(_) => Ok(()),
+            Ok(state) => Ok(state.peer_has_closed()),
             Err(error) => {
                 let _ = self.flush();
                 Err(fault(explained(&error)))
@@ -194,21 +197,24 @@ impl Tls {
     /// Decrypts what there is into `buffer`, by way of `cipher`, which is shorter by a record.
     pub(super) fn read(&mut self, buffer: &mut [u8], cipher: &mut [u8]) -> io::Result<Taken> {
         loop {
-            // What came with the end of the handshake; the end itself, told from a truncation.
-            match self.session.reader().read(buffer) {
-                Ok(count) => return Ok(Taken { count, drained: false }),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                Err(error) => return Err(error),
+            if self.holds {
+                // Of the end, a truncation is an error.
+                match self.session.reader().read(buffer) {
+                    Ok(count) => return Ok(Taken { count, drained: false }),
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => self.holds = false,
+                    Err(error) => return Err(error),
+                }
             }
             let came = self.socket.read(cipher)?;
             if came == 0 {
                 self.session.read_tls(&mut io::empty())?;
+                self.holds = true;
                 self.process()?;
                 continue;
             }
             let (mut rest, mut filled) = (&cipher[..came], 0);
             while !rest.is_empty() && self.session.read_tls(&mut rest)? > 0 {
-                self.process()?;
+                self.holds |= self.process()?;
                 // It holds no more than 16 KiB, and is emptied before more is decrypted.
                 match self.session.reader().read(&mut buffer[filled..]) {
                     Ok(count) => filled += count,
