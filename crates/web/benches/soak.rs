@@ -110,6 +110,7 @@ fn load(address: SocketAddr, seconds: u64, connections: u32) -> LoadResult {
         requests: None,
         timeout_ms: 20_000,
         drain_ms: 0,
+        options: Default::default(),
     };
     web::load::run(&plan, b"", &mut |_| true).unwrap().result
 }

@@ -42,6 +42,7 @@ fn plan(url: String, arrivals: Arrivals, connections: u32) -> LoadPlan {
         requests: None,
         timeout_ms: 60_000,
         drain_ms: 0,
+        options: Default::default(),
     }
 }
 

@@ -165,6 +165,7 @@ fn stopped_after(after: Duration, arrivals: Arrivals, connections: u32) -> LoadR
         requests: None,
         timeout_ms: PATIENCE.as_millis() as u64,
         drain_ms: 0,
+        options: Default::default(),
     };
     let (result, stop) = thread::scope(|scope| {
         let stopper = scope.spawn(|| {

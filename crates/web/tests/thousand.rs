@@ -39,6 +39,7 @@ fn load(address: SocketAddr, arrivals: Arrivals) -> LoadResult {
         requests: None,
         timeout_ms: 60_000,
         drain_ms: 0,
+        options: Default::default(),
     };
     web::load::run(&plan, b"", &mut |_| true).unwrap().result
 }

@@ -258,6 +258,7 @@ impl Treatment {
             requests: None,
             timeout_ms: ANSWER_MS,
             drain_ms: 0,
+            options: Default::default(),
         }
     }
 

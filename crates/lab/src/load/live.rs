@@ -4,7 +4,7 @@ use super::log::Log;
 use crate::progress::Line;
 use model::{LoadCounts, LoadError, LoadPlan, LoadResult, Unit};
 use std::time::{Duration, Instant};
-use web::load::{Live, Noted, Outcome};
+use web::load::{Live, Noted, Outcome, Payload};
 
 /// A load is hopeless after this number of failures and this time without an answer.
 const FAILED_LEAST: u64 = 100;
@@ -42,7 +42,7 @@ impl Watch {
         &mut self,
         about: String,
         plan: &LoadPlan,
-        body: &[u8],
+        body: &Payload,
         noted: bool,
     ) -> anyhow::Result<(Outcome, Vec<Noted>)> {
         (self.about, self.last) = (about, Live::default());
@@ -58,7 +58,7 @@ impl Watch {
     pub(super) fn run_logging(
         &mut self,
         plan: &LoadPlan,
-        body: &[u8],
+        body: &Payload,
         log: Option<&mut Log>,
     ) -> Result<Outcome, web::load::Error> {
         let mut look = |live| self.look(live, Duration::ZERO);
@@ -77,7 +77,7 @@ impl Watch {
         &mut self,
         about: &str,
         plan: &LoadPlan,
-        body: &[u8],
+        body: &Payload,
         noted: bool,
     ) -> anyhow::Result<Option<(Outcome, Vec<Noted>)>> {
         let outcome = self.run(format!("{about}: "), plan, body, noted)?;

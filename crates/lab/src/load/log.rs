@@ -91,6 +91,8 @@ fn word(error: LoadError) -> &'static str {
         LoadError::Closed => "closed",
         LoadError::Socket => "socket",
         LoadError::Garbage => "garbage",
+        LoadError::Tls => "tls",
+        LoadError::StreamReset => "stream_reset",
     }
 }
 

@@ -7,6 +7,7 @@ mod live;
 mod log;
 mod plan;
 mod predict;
+mod sent;
 pub(crate) mod versus;
 
 use crate::cli::load::LoadArgs;
@@ -170,6 +171,7 @@ pub(crate) mod tests {
             requests: None,
             timeout_ms: 20_000,
             drain_ms: 0,
+            options: model::LoadOptions::default(),
         };
         LoadResult {
             format: model::LOAD_FORMAT,

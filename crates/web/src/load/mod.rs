@@ -7,29 +7,38 @@
 
 mod answer;
 mod connection;
+mod http2;
+mod request;
 mod schedule;
 mod series;
 mod survival;
 mod tally;
 mod target;
+mod transport;
 mod verdict;
 mod worker;
 
+pub use http2::STREAMS_MAX;
+pub use request::{Payload, Sent, check_header, check_method};
 pub use schedule::due_ns;
 pub use series::{Counted, Counts, Slice};
-pub use target::{Target, check_header, check_method};
+pub use target::{Address, Target};
+pub use transport::certificates;
 
 use connection::Turns;
 use hdrhistogram::Histogram;
 use model::{LoadError, LoadPlan, LoadResult, Network};
+use request::Encoder;
 use series::{Piece, Series};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
+use sys::Pid;
 use sys::clock::now_ns;
 use sys::limits::{self, Resource};
 use tally::Tally;
+use transport::Route;
 use verdict::Surroundings;
 use worker::{Job, Progress, Shared, Worker};
 
@@ -38,6 +47,9 @@ pub const CONNECTIONS_MAX: u32 = 65_536;
 
 /// The most threads.
 pub const THREADS_MAX: u32 = 1024;
+
+/// The most requests that are under way at once.
+const PLACES_MAX: u32 = 1 << 20;
 
 /// The most requests per second.
 const RATE_MAX: f64 = 10_000_000.0;
@@ -194,7 +206,8 @@ pub struct Live {
     pub p95_ns: Option<u64>,
 }
 
-/// Puts a load on a server, and returns when it is over. `live` hears of it ten times a second, and
+/// Puts a load on a server, and returns when it is over. `sent` is the body of every request, or all that
+/// the plan does not hold. `live` hears of it ten times a second, and
 /// ends it early by returning false: what was measured until then is the outcome.
 ///
 /// The load ends with the plan's time, and the answers to what came due by then, for which the plan's
@@ -203,12 +216,12 @@ pub struct Live {
 /// # Errors
 /// A plan that cannot be carried out, before the first request is sent; a server that refuses every
 /// attempt at connecting from the first on. All else that a server does is no error: it is counted.
-pub fn run(
+pub fn run<'a>(
     plan: &LoadPlan,
-    body: &[u8],
+    sent: impl Into<Sent<'a>>,
     live: &mut dyn FnMut(Live) -> bool,
 ) -> Result<Outcome, Error> {
-    carry_out(plan, body, live, None)
+    carry_out(plan, sent, live, None)
 }
 
 /// Where requests go that are noted: those that ended since the last time, of each thread in the order
@@ -219,13 +232,13 @@ pub type Log<'a> = &'a mut dyn FnMut(&[Noted]) -> bool;
 ///
 /// # Errors
 /// As [`run`].
-pub fn run_logging(
+pub fn run_logging<'a>(
     plan: &LoadPlan,
-    body: &[u8],
+    sent: impl Into<Sent<'a>>,
     live: &mut dyn FnMut(Live) -> bool,
     log: Log<'_>,
 ) -> Result<Outcome, Error> {
-    carry_out(plan, body, live, Some(log))
+    carry_out(plan, sent, live, Some(log))
 }
 
 /// The same, with each request noted, in the order of their coming due. Memory grows with their
@@ -234,12 +247,12 @@ pub fn run_logging(
 /// # Errors
 /// As [`run`]; a plan of which more than [`NOTED_MAX`] requests are to be expected, or whose number
 /// nobody knows beforehand: a closed loop without one.
-pub fn run_noting(
+pub fn run_noting<'a>(
     plan: &LoadPlan,
-    body: &[u8],
+    sent: impl Into<Sent<'a>>,
     live: &mut dyn FnMut(Live) -> bool,
 ) -> Result<(Outcome, Vec<Noted>), Error> {
-    check(plan, body)?;
+    check(plan)?;
     let known = [expected(plan), plan.requests.map(|most| most as f64)];
     if known.into_iter().flatten().reduce(f64::min).is_none_or(|expected| expected > NOTED_MAX) {
         return Err(Error::Plan(format!(
@@ -252,7 +265,7 @@ pub fn run_noting(
         noted.extend_from_slice(some);
         true
     };
-    let outcome = carry_out(plan, body, live, Some(&mut log))?;
+    let outcome = carry_out(plan, sent, live, Some(&mut log))?;
     noted.sort_unstable_by_key(|one| (one.due_ns, one.connection));
     Ok((outcome, noted))
 }
@@ -262,16 +275,17 @@ fn expected(plan: &LoadPlan) -> Option<f64> {
     Some(plan.arrivals.per_s()? * plan.duration_ms? as f64 / 1e3)
 }
 
-fn carry_out(
+fn carry_out<'a>(
     plan: &LoadPlan,
-    body: &[u8],
+    sent: impl Into<Sent<'a>>,
     live: &mut dyn FnMut(Live) -> bool,
     log: Option<Log<'_>>,
 ) -> Result<Outcome, Error> {
-    check(plan, body)?;
-    let target = Target::parse(&plan.url)?;
-    let request = target::request(plan, &target, body)?;
-    let address = target.resolve()?;
+    check(plan)?;
+    let payload: Sent<'a> = sent.into();
+    let encoder = Encoder::new(plan, &payload)?;
+    let requests = encoder.all()?;
+    let route = Route::new(plan, encoder.target(), &payload)?;
     let limit = limits::get(Resource::OpenFiles).soft;
     let threads = schedule::threads(plan);
     check_files(limit, plan.connections, threads)?;
@@ -288,8 +302,9 @@ fn carry_out(
             plan.connections / threads + u32::from(thread < plan.connections % threads);
         workers.push(Worker::new(Job {
             plan,
-            address,
-            request: &request,
+            route: &route,
+            requests: &requests,
+            encoder: &encoder,
             thread,
             threads,
             first,
@@ -304,12 +319,23 @@ fn carry_out(
         first += connections;
     }
     drop(pieces);
-    let pids = sys::proc::listeners(address);
-    let series = Series::new(plan, pids);
-    let before = Before::look();
-    let mut watched = Watched { start_ns: 0, coming, shared: &shared, progress: &progress, series };
-    let tallies = conduct(workers, &mut watched, live, log)?;
-    let start_ns = watched.start_ns;
+    let pids = route.address().map(sys::proc::listeners).unwrap_or_default();
+    let mut watch = Watch {
+        plan,
+        clock_ns: u64::MAX,
+        before: Before::look(),
+        series: Series::new(plan, pids.clone()),
+        pids,
+        coming,
+        shared: &shared,
+        progress: &progress,
+        wakers: Vec::new(),
+        stopped: false,
+        live,
+        log: log.map(|log| log as Log<'_>),
+    };
+    let tallies = conduct(workers, &mut watch)?;
+    let Watch { clock_ns: start_ns, before, series, .. } = watch;
     let mut seen = before.since();
     let mut sum = Tally::default();
     for tally in tallies {
@@ -320,7 +346,7 @@ fn carry_out(
     seen.threads = threads;
     seen.stopped = shared.stop.load(Ordering::Relaxed);
     let elapsed_ns = sum.end_ns.saturating_sub(start_ns);
-    let slices = watched.series.end(elapsed_ns);
+    let slices = series.end(elapsed_ns);
     [sum.response, sum.service, sum.lateness, sum.punctual] = series::totals(&slices);
     seen.drained_ns = sum.drained_ns.saturating_sub(start_ns);
     let result = verdict::result(plan, &sum, elapsed_ns, &seen, &slices);
@@ -330,90 +356,144 @@ fn carry_out(
     Ok(Outcome { result, steady, response, service, lateness, slices })
 }
 
-/// What is watched while threads do their work.
-struct Watched<'a> {
-    start_ns: u64,
-    coming: Receiver<Piece>,
-    shared: &'a Shared,
-    progress: &'a [Progress],
-    series: Series,
-}
-
-/// Lets the threads do their work, and reports it to `live`. Returns what each came to.
+/// Lets the threads do their work, and watches them. Returns what each came to.
 fn conduct(
     workers: Vec<(Worker<'_>, mio::Waker)>,
-    watched: &mut Watched<'_>,
-    live: &mut dyn FnMut(Live) -> bool,
-    log: Option<Log<'_>>,
+    watch: &mut Watch<'_>,
 ) -> Result<Vec<Tally>, Error> {
     thread::scope(|scope| {
-        let (mut wakers, mut starts, mut handles) = (Vec::new(), Vec::new(), Vec::new());
-        for (worker, waker) in workers {
+        let (ready, preparing) = mpsc::channel();
+        let (mut starts, mut handles) = (Vec::new(), Vec::new());
+        for (mut worker, waker) in workers {
             let (start, started) = mpsc::channel();
-            wakers.push(waker);
+            watch.wakers.push(waker);
             starts.push(start);
-            // Nobody says when, if another thread could not be made.
-            let work = move || started.recv().ok().map(|start_ns: u64| worker.run(start_ns));
+            let ready: mpsc::Sender<()> = ready.clone();
+            let work = move || {
+                let prepared = worker.prepare();
+                drop(ready);
+                // Nobody says when, if another thread could not be made.
+                let start_ns: Option<u64> = started.recv().ok();
+                start_ns.map(|start_ns| prepared.and_then(|()| worker.run(start_ns)))
+            };
             let thread = thread::Builder::new().name("load".into()).spawn_scoped(scope, work);
             handles.push(thread.map_err(system("make a thread"))?);
         }
-        watched.start_ns = now_ns() + START_NS;
+        drop(ready);
+        watch.until_ready(&preparing);
+        let start_ns = now_ns() + START_NS;
         for start in &starts {
             // A thread that is gone is found when it is joined.
-            let _ = start.send(watched.start_ns);
+            let _ = start.send(start_ns);
         }
-        watched.watch(&wakers, live, log);
+        watch.until_gone(start_ns);
         handles.into_iter().map(join).collect()
     })
 }
 
-impl Watched<'_> {
+/// What watches the threads.
+struct Watch<'a> {
+    plan: &'a LoadPlan,
+    /// When the clock starts, in ns of the monotonic clock.
+    clock_ns: u64,
+    /// What was seen when it started.
+    before: Before,
+    series: Series,
+    /// The server's processes.
+    pids: Vec<Pid>,
+    coming: Receiver<Piece>,
+    shared: &'a Shared,
+    progress: &'a [Progress],
+    wakers: Vec<mio::Waker>,
+    stopped: bool,
+    live: &'a mut dyn FnMut(Live) -> bool,
+    log: Option<Log<'a>>,
+}
+
+impl Watch<'_> {
+    /// Waits until all threads have prepared, with which their ends of the channel go.
+    fn until_ready(&mut self, preparing: &Receiver<()>) {
+        while preparing.recv_timeout(Duration::from_nanos(LIVE_NS))
+            != Err(RecvTimeoutError::Disconnected)
+        {
+            self.look(0);
+        }
+    }
+
     /// Watches until all threads have ended, with which their ends of the channel go.
-    fn watch(
-        &mut self,
-        wakers: &[mio::Waker],
-        live: &mut dyn FnMut(Live) -> bool,
-        mut log: Option<Log<'_>>,
-    ) {
-        let (mut heard, mut stopped) = (self.start_ns, false);
+    fn until_gone(&mut self, start_ns: u64) {
+        let warm_up_ns = self.plan.options.warm_up_ms.saturating_mul(1_000_000);
+        self.start_clock(start_ns.saturating_add(warm_up_ns));
+        let (mut heard_ns, mut warming) = (start_ns, warm_up_ns > 0);
         loop {
-            // One that could reach nobody ends at once; the others need not go on.
-            let mut ends = self.shared.failed.load(Ordering::Relaxed);
-            let wait = Duration::from_nanos((heard + LIVE_NS).saturating_sub(now_ns()));
-            match self.coming.recv_timeout(wait) {
+            let mut until_ns = heard_ns + LIVE_NS;
+            if warming {
+                until_ns = until_ns.min(self.clock_ns);
+            }
+            match self.coming.recv_timeout(Duration::from_nanos(until_ns.saturating_sub(now_ns())))
+            {
                 Ok(piece) => {
                     let noted = self.series.add(piece);
-                    ends |= log.as_mut().is_some_and(|log| !noted.is_empty() && !log(&noted));
+                    let log = self.log.as_mut().filter(|_| !noted.is_empty());
+                    if log.is_some_and(|log| !log(&noted)) {
+                        self.stop();
+                    }
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    heard = now_ns();
-                    let live_now = self.look(heard.saturating_sub(self.start_ns));
-                    ends |= !stopped && !live(live_now);
+                    let now_ns = now_ns();
+                    if warming && now_ns >= self.clock_ns {
+                        warming = false;
+                        self.start_clock(self.clock_ns);
+                    }
+                    if now_ns >= heard_ns + LIVE_NS {
+                        heard_ns = now_ns;
+                        self.look(if warming { 0 } else { now_ns.saturating_sub(self.clock_ns) });
+                    }
                 }
                 Err(RecvTimeoutError::Disconnected) => return,
             }
-            if ends && !stopped {
-                stopped = true;
-                self.shared.stop.store(true, Ordering::Relaxed);
-                for waker in wakers {
-                    // A thread that cannot be woken looks when its next event comes.
-                    let _ = waker.wake();
-                }
+            // One that could reach nobody ends at once; the others need not go on.
+            if self.shared.failed.load(Ordering::Relaxed) {
+                self.stop();
             }
         }
     }
 
-    /// Returns how far the load is, `passed_ns` after its start.
-    fn look(&mut self, passed_ns: u64) -> Live {
+    /// The clock starts: what comes from here on is counted.
+    fn start_clock(&mut self, clock_ns: u64) {
+        self.clock_ns = clock_ns;
+        self.before = Before::look();
+        self.series = Series::new(self.plan, self.pids.clone());
+    }
+
+    /// Tells how far the load is, `passed_ns` after its start, and ends it where that is wished.
+    fn look(&mut self, passed_ns: u64) {
         let sum = |count: fn(&Progress) -> &AtomicU64| {
             self.progress.iter().map(|it| count(it).load(Ordering::Relaxed)).sum()
         };
         let in_flight = sum(|it| &it.in_flight);
         let (answered, failed) = (sum(|it| &it.answered), sum(|it| &it.failed));
-        self.series.look(passed_ns, in_flight);
+        if passed_ns > 0 {
+            self.series.look(passed_ns, in_flight);
+        }
         let [p50_ns, p95_ns] = self.series.recent();
         let elapsed = Duration::from_nanos(passed_ns);
-        Live { elapsed, answered, failed, in_flight, p50_ns, p95_ns }
+        let live = Live { elapsed, answered, failed, in_flight, p50_ns, p95_ns };
+        if !self.stopped && !(self.live)(live) {
+            self.stop();
+        }
+    }
+
+    fn stop(&mut self) {
+        if self.stopped {
+            return;
+        }
+        self.stopped = true;
+        self.shared.stop.store(true, Ordering::Relaxed);
+        for waker in &self.wakers {
+            // A thread that cannot be woken looks when its next event comes.
+            let _ = waker.wake();
+        }
     }
 }
 
@@ -462,7 +542,7 @@ impl Before {
 }
 
 /// Whether a plan's numbers are such that it can be carried out.
-fn check(plan: &LoadPlan, body: &[u8]) -> Result<(), Error> {
+fn check(plan: &LoadPlan) -> Result<(), Error> {
     let wrong = |text: String| Err(Error::Plan(text));
     if !(1..=CONNECTIONS_MAX).contains(&plan.connections) {
         return wrong(format!("{} connections: 1 to {CONNECTIONS_MAX} can be", plan.connections));
@@ -486,11 +566,35 @@ fn check(plan: &LoadPlan, body: &[u8]) -> Result<(), Error> {
     if let Some(rate) = rate.filter(|rate| !(0.001..=RATE_MAX).contains(rate)) {
         return wrong(format!("{rate} requests per second: 0.001 to {RATE_MAX} can be"));
     }
-    if body.len() as u64 != plan.body_bytes {
-        let (is, said) = (body.len(), plan.body_bytes);
-        return wrong(format!("the body has {is} bytes, and the plan says {said}"));
+    check_options(plan)
+}
+
+/// Whether a plan's ways go together.
+fn check_options(plan: &LoadPlan) -> Result<(), Error> {
+    let options = &plan.options;
+    let wrong = |text: String| Err(Error::Plan(text));
+    if !(1..=STREAMS_MAX).contains(&options.streams) {
+        return wrong(format!("{} streams: 1 to {STREAMS_MAX} can be", options.streams));
     }
-    Ok(())
+    if plan.places() > PLACES_MAX {
+        return wrong(format!("{} requests at once: 1 to {PLACES_MAX} can be", plan.places()));
+    }
+    if options.warm_up_ms > TIME_MS_MAX {
+        return wrong("a warm-up of at most a year can be".to_string());
+    }
+    match options.http2 {
+        true if !plan.keep_alive => {
+            wrong("HTTP/2 keeps its connections; leave out --http2 or --no-keep-alive".to_string())
+        }
+        true if options.redirects > 0 => {
+            wrong("redirects are followed by HTTP/1.1 only; leave out --http2 or --redirect".into())
+        }
+        false if options.streams > 1 => wrong(
+            "a connection of HTTP/1.1 carries one request at a time; --streams needs --http2"
+                .into(),
+        ),
+        _ => Ok(()),
+    }
 }
 
 /// Checks that `connections` can be open at once.

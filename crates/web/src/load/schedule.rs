@@ -144,6 +144,7 @@ mod tests {
             requests,
             timeout_ms: 1000,
             drain_ms: 0,
+            options: Default::default(),
         }
     }
 

@@ -24,6 +24,8 @@ pub(super) struct Tally {
     pub(super) succeeded_late: u64,
     pub(super) errors: BTreeMap<LoadError, u64>,
     pub(super) sent: u64,
+    /// Of these, those that were repeated on a new connection.
+    pub(super) retried: u64,
     pub(super) timed_out: u64,
     pub(super) in_flight: u64,
     pub(super) unsent: u64,
@@ -66,6 +68,7 @@ impl Tally {
         add_each(&mut self.syn_backoff, &other.syn_backoff);
         self.succeeded_late += other.succeeded_late;
         self.sent += other.sent;
+        self.retried += other.retried;
         self.timed_out += other.timed_out;
         self.in_flight += other.in_flight;
         self.unsent += other.unsent;

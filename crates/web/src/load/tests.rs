@@ -7,8 +7,12 @@ use std::sync::{Arc, Mutex};
 
 #[path = "tests_end.rs"]
 mod end;
+#[path = "tests_http2.rs"]
+mod http2;
 #[path = "tests_server.rs"]
 mod server;
+#[path = "tests_ways.rs"]
+mod ways;
 
 /// A plan for a server that is nowhere.
 pub(super) fn any_plan() -> LoadPlan {
@@ -25,6 +29,7 @@ pub(super) fn any_plan() -> LoadPlan {
         requests: None,
         timeout_ms: 20_000,
         drain_ms: 0,
+        options: Default::default(),
     }
 }
 
@@ -509,7 +514,6 @@ fn a_plan_that_cannot_be_is_refused() {
         (LoadPlan { duration_ms: None, ..good.clone() }, "duration"),
         (LoadPlan { requests: Some(0), ..good.clone() }, "one request"),
         (LoadPlan { body_bytes: 3, ..good.clone() }, "body"),
-        (LoadPlan { url: "https://a".into(), ..good.clone() }, "TLS"),
         (
             LoadPlan { arrivals: Arrivals::Constant { per_s: f64::NAN }, ..good.clone() },
             "per second",

@@ -108,6 +108,7 @@ fn counts(tally: &Tally) -> LoadCounts {
         timed_out: tally.timed_out,
         in_flight: tally.in_flight,
         unsent: tally.unsent,
+        retried: tally.retried,
     }
 }
 

@@ -15,6 +15,7 @@ fn plan(arrivals: Arrivals, keep_alive: bool) -> LoadPlan {
         requests: None,
         timeout_ms: 1000,
         drain_ms: 0,
+        options: Default::default(),
     }
 }
 

@@ -42,6 +42,7 @@ pub(crate) fn plan() -> LoadPlan {
         requests: None,
         timeout_ms: 20_000,
         drain_ms: 1000,
+        options: Default::default(),
     }
 }
 
@@ -167,6 +168,7 @@ pub(crate) fn starved() -> LoadResult {
             in_flight: 15,
             unsent: 0,
             succeeded_late: 0,
+            retried: 3,
         },
         throughput_per_s: 10.0,
         response: times(

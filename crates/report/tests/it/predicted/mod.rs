@@ -26,6 +26,7 @@ pub(crate) fn prediction() -> LoadPrediction {
             requests: None,
             timeout_ms: 20_000,
             drain_ms: 0,
+            options: Default::default(),
         },
         server: ServerKind::Pool(8),
         cpus: 1,

@@ -52,8 +52,9 @@ impl Worker<'_> {
         if self.free.is_empty() && self.vacant.is_empty() {
             self.free_since_ns = now_ns;
         }
+        let shared = self.session_of(index).is_some_and(|session| session.is_open());
         let connection = &mut self.connections[index as usize];
-        connection.free();
+        connection.free(shared);
         let open = connection.phase == Phase::Idle;
         match self.job.plan.arrivals {
             Arrivals::Closed => self.ask_again(index, now_ns),
@@ -71,7 +72,7 @@ impl Worker<'_> {
         if now_ns >= self.end_ns {
             return;
         }
-        if self.job.plan.requests.is_some() {
+        if self.job.plan.requests.is_some() && !self.warming {
             let take = |left: u64| left.checked_sub(1);
             let budget = &self.job.shared.budget;
             if budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
@@ -86,7 +87,12 @@ impl Worker<'_> {
         self.busy += 1;
         self.job.progress.in_flight.store(self.busy, Ordering::Relaxed);
         let plan = self.job.plan;
+        let request = self.picks.next();
         let connection = &mut self.connections[index as usize];
+        connection.request = request;
+        connection.detour = None;
+        connection.retried = false;
+        connection.is_counted = true;
         let tally = &mut self.tally;
         tally.sent += 1;
         record(&mut tally.lateness.known, now_ns.saturating_sub(due_ns));
@@ -98,10 +104,20 @@ impl Worker<'_> {
         connection.sent_ns = now_ns;
         let timeout_ns = plan.timeout_ms.saturating_mul(1_000_000);
         self.timeout_from_ns = self.timeout_from_ns.min(now_ns.saturating_add(timeout_ns));
-        self.opened += u64::from(connection.phase != Phase::Idle);
+        self.ask(index);
+    }
+
+    /// Sends the request of a place, on its open connection or on a new one.
+    pub(super) fn ask(&mut self, index: u32) {
+        if !self.sessions.is_empty() {
+            self.ask_session(index);
+            return;
+        }
+        let connection = &mut self.connections[index as usize];
+        self.opened += u64::from(!connection.is_open());
         let token = Token(index as usize);
         let registry = self.poll.registry();
-        let step = connection.ask(registry, token, self.job.address, &mut self.wire);
+        let step = connection.ask(registry, token, self.job.route, &mut self.wire);
         self.handle(index, step);
     }
 
@@ -125,7 +141,7 @@ impl Worker<'_> {
         self.timeout_from_ns = u64::MAX;
         let timeout_ns = self.job.plan.timeout_ms.saturating_mul(1_000_000);
         let mut next_ns = u64::MAX;
-        for index in 0..self.job.connections {
+        for index in 0..self.places() {
             let connection = &self.connections[index as usize];
             if !connection.is_busy() {
                 continue;
@@ -145,12 +161,18 @@ impl Worker<'_> {
     /// so it is closed.
     fn time_out(&mut self, index: u32, now_ns: u64) {
         let connection = &mut self.connections[index as usize];
-        let tally = &mut self.tally;
-        tally.timed_out += 1;
-        connection.record(now_ns, tally, |times| &mut times.censored);
+        if connection.is_counted {
+            let tally = &mut self.tally;
+            tally.timed_out += 1;
+            connection.record(now_ns, tally, |times| &mut times.censored);
+        }
+        let counted = connection.is_counted;
         connection.close();
-        self.note(index, now_ns, End::TimedOut);
-        self.depart(now_ns);
+        self.cancel(index);
+        if counted {
+            self.note(index, now_ns, End::TimedOut);
+        }
+        self.depart(index, now_ns);
         self.freed(index, now_ns);
     }
 
@@ -162,6 +184,9 @@ impl Worker<'_> {
         }
         let is_over = now_ns >= self.end_ns;
         let mut next_ns = if is_over { self.drained_ns } else { self.end_ns };
+        if self.warming {
+            next_ns = next_ns.min(self.clock_ns);
+        }
         if let Some(Reverse((until_ns, _))) = self.resting.peek() {
             next_ns = next_ns.min(*until_ns);
         }
@@ -195,7 +220,7 @@ impl Worker<'_> {
                         && self.job.shared.budget.load(Ordering::Relaxed) == 0
             }
         };
-        all_sent && self.busy == 0
+        all_sent && self.busy == 0 && !self.warming
     }
 
     /// The reason, where every attempt at connecting has failed so far and none is under way: a
@@ -207,7 +232,7 @@ impl Worker<'_> {
             return None;
         }
         let cause = self.cause.take().unwrap_or_else(|| io::ErrorKind::NotConnected.into());
-        Some(system(&format!("connect to {}", self.job.address))(cause))
+        Some(system(&format!("connect to {}", self.job.route))(cause))
     }
 
     /// Tells how far it is.
@@ -219,9 +244,9 @@ impl Worker<'_> {
 
     /// The end: what has no answer is kept as what had passed by then.
     pub(super) fn finish(&mut self, now_ns: u64) {
-        for index in 0..self.job.connections {
+        for index in 0..self.places() {
             let connection = &self.connections[index as usize];
-            if connection.is_busy() {
+            if connection.is_busy() && connection.is_counted {
                 self.tally.in_flight += 1;
                 self.tally.late_ns += now_ns.saturating_sub(self.end_ns) as f64;
                 connection.record(now_ns, &mut self.tally, |times| &mut times.censored);
@@ -234,8 +259,10 @@ impl Worker<'_> {
                 self.never_sent(due_ns, now_ns);
             }
         }
-        let asked = self.connections.iter().filter(|connection| connection.was_asked);
-        let answers = asked.map(|connection| connection.answers).collect();
+        // Those of one connection together.
+        let lines = self.connections.chunks(self.job.plan.options.streams as usize);
+        let asked = lines.filter(|line| line.iter().any(|place| place.was_asked));
+        let answers = asked.map(|line| line.iter().map(|place| place.answers).sum()).collect();
         let tally = &mut self.tally;
         tally.answers = answers;
         tally.turns = self.connections.iter().map(|connection| connection.turns).collect();

@@ -31,6 +31,7 @@ fn plan() -> LoadPlan {
         requests: None,
         timeout_ms: 20_000,
         drain_ms: 0,
+        options: Default::default(),
     }
 }
 
