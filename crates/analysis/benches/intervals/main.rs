@@ -41,7 +41,10 @@ fn main() {
                 if it.known == 0 {
                     "unknown".into()
                 } else {
-                    format!("{:.1} [{of:.0}, ±{width:.0}]", 100.0 * it.share())
+                    format!(
+                        "{:.1} [{of:.0}, ±{width:.0}]",
+                        100.0 - 100.0 * f64::from(it.below + it.above) / known
+                    )
                 }
             });
             println!("| {name} | {seconds} | {} |", found.join(" | "));

@@ -108,13 +108,17 @@ impl Series {
             landmarks: Vec::new(),
             scale,
         };
-        let panel = |rows: &[Row]| {
+        let mut style = 0;
+        let mut panel = |rows: &[Row]| {
             let name = rows[0].panel;
             let response = Response::new(name, name, rows[0].unit.clone(), Card::default());
-            let laws = rows.iter().enumerate().map(|(style, row)| self.line(row, style)).collect();
+            // Each has a style of its own: all panels share a legend.
+            let laws = rows.iter().zip(style..).map(|(row, style)| self.line(row, style)).collect();
+            style += rows.len();
             Panel { laws, heading: name.into(), ..Panel::of(Cow::Owned(response), Vec::new()) }
         };
-        let panels = self.rows.chunk_by(|one, next| one.panel == next.panel).map(panel).collect();
+        let panels =
+            self.rows.chunk_by(|one, next| one.panel == next.panel).map(&mut panel).collect();
         let body = Body::Panels { axis: Some(axis), panels };
         let figure = Figure::bare("The load over time".into(), body);
         Some(Figure { lines_of: "what is drawn".into(), ..figure })

@@ -200,7 +200,7 @@ pub struct Live {
     pub failed: u64,
     /// Requests without an answer now.
     pub in_flight: u64,
-    /// The median of the response times of about the last second, in ns; `None` where it is unknown.
+    /// The median of the response times of about the last half second, in ns; `None` where it is unknown.
     pub p50_ns: Option<u64>,
     /// Their 95th percentile.
     pub p95_ns: Option<u64>,

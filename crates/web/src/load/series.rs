@@ -14,8 +14,10 @@ const SLICES_MAX: usize = 128;
 const LENGTHS_NS: [u64; 5] = [50_000_000, 100_000_000, 200_000_000, 500_000_000, 1_000_000_000];
 const SLICES: u64 = 100;
 
-/// Over what time of the past a live percentile is formed, in ns.
-const RECENT_NS: u64 = 1_000_000_000;
+/// Over what time of the past a live percentile is formed, in ns, and how many looks it stands for: it
+/// takes longer than a look.
+const RECENT_NS: u64 = 500_000_000;
+const LOOKS_PER_RECENT: u64 = 5;
 
 /// Times by value, ascending: the upper end of a bucket in ns, and how many.
 pub type Counts = Vec<(u64, u64)>;
@@ -73,6 +75,8 @@ pub(super) struct Series {
     end_ns: u64,
     slices: Vec<Slice>,
     server: Server,
+    looks: u64,
+    recent: [Option<u64>; 2],
 }
 
 /// The processes that have the server's listening socket open, when they were last looked at, and the
@@ -105,7 +109,8 @@ impl Series {
         let end_ns = plan.duration_ms.map_or(u64::MAX, |ms| ms.saturating_mul(1_000_000));
         let mut server = Server { pids, ..Server::default() };
         server.cpu_ns = server.cpu_ns();
-        Self { length_ns: length_ns(plan), end_ns, slices: Vec::new(), server }
+        let length_ns = length_ns(plan);
+        Self { length_ns, end_ns, slices: Vec::new(), server, looks: 0, recent: [None; 2] }
     }
 
     /// Returns the slice of a moment, in ns after the start. What comes after the end belongs to the
@@ -171,12 +176,16 @@ impl Series {
     }
 
     /// Returns the median and the 95th percentile of the latest response times, in ns.
-    pub(super) fn recent(&self) -> [Option<u64>; 2] {
-        let slices = (RECENT_NS / self.length_ns).max(1) as usize + 1;
-        let mut recent = Counted::default();
-        self.slices.iter().rev().take(slices).for_each(|slice| recent.add(&slice.response));
-        let found = survival::percentiles(&recent, &[50.0, 95.0]);
-        [found[0].ns, found[1].ns]
+    pub(super) fn recent(&mut self) -> [Option<u64>; 2] {
+        self.looks += 1;
+        if self.looks.is_multiple_of(LOOKS_PER_RECENT) {
+            let slices = (RECENT_NS / self.length_ns).max(1) as usize;
+            let mut recent = Counted::default();
+            self.slices.iter().rev().take(slices).for_each(|slice| recent.add(&slice.response));
+            let found = survival::percentiles(&recent, &[50.0, 95.0]);
+            self.recent = [found[0].ns, found[1].ns];
+        }
+        self.recent
     }
 
     /// Returns the slices of a load that took `elapsed_ns`.
@@ -252,7 +261,8 @@ fn add(sum: &mut Counts, part: &Counts) {
         return;
     }
     sum.extend(part);
-    sum.sort_unstable();
+    // It finds the two that are in order, and merges them.
+    sum.sort();
     sum.dedup_by(|next, kept| {
         let same = next.0 == kept.0;
         kept.1 += if same { next.1 } else { 0 };

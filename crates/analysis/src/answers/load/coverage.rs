@@ -25,11 +25,6 @@ impl Coverage {
         self.above += u32::from(found.low > truth);
         self.widths += (found.high - found.low) / 2.0 / truth;
     }
-
-    /// Returns the share of the known intervals that hold the truth.
-    pub(crate) fn share(&self) -> f64 {
-        1.0 - f64::from(self.below + self.above) / f64::from(self.known.max(1))
-    }
 }
 
 /// Returns the coverage of the mean and of [`PERCENTS`] over `loads` loads of some seconds.

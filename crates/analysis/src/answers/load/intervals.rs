@@ -33,7 +33,7 @@ const BATCHES: usize = 20;
 /// With fewer batches there is no interval, nor with fewer that are independent, of batches or of slices.
 const BATCHES_LEAST: usize = 10;
 const EFFECTIVE_LEAST: f64 = 6.0;
-const SLICES_EFFECTIVE_LEAST: f64 = 10.0;
+const SLICES_EFFECTIVE_LEAST: f64 = 15.0;
 
 /// No batches count as fewer than by this correlation.
 const CORRELATION_MAX: f64 = 0.95;
@@ -120,7 +120,7 @@ impl Scatter {
         let batch = |index| batch(index).iter().copied().fold((0.0, 0.0), plus);
         let fine = Scatter::between(&parts)?;
         let scatter = Scatter::between(&(0..batches).map(batch).collect::<Vec<_>>())?;
-        let enough = fine.effective >= SLICES_EFFECTIVE_LEAST.min(0.5 * slices.len() as f64)
+        let enough = fine.effective >= SLICES_EFFECTIVE_LEAST.min(0.6 * slices.len() as f64)
             && scatter.effective >= EFFECTIVE_LEAST;
         enough.then_some(scatter)
     }
@@ -139,8 +139,9 @@ impl Scatter {
             return Some(Scatter { ratio, standard_error: 0.0, effective: n, skewness: 0.0 });
         }
         let products: f64 = rests.windows(2).map(|pair| pair[0] * pair[1]).sum();
-        // The correlation of neighbours is found too low by about 1/n.
-        let r = (products / squares + 1.0 / n).clamp(0.0, CORRELATION_MAX);
+        // It is found too low by about (1 + 4r)/n (Marriott and Pope, *Bias in the estimation of
+        // autocorrelations*, Biometrika 41, 1954).
+        let r = ((products / squares + 1.0 / n) / (1.0 - 4.0 / n)).clamp(0.0, CORRELATION_MAX);
         let effective = n * (1.0 - r) / (1.0 + r);
         let standard_error = (squares * n / (n - 1.0) * n / effective).sqrt() / below;
         let skewness = power(3) / n / (squares / n).powf(1.5);
