@@ -303,7 +303,9 @@ impl Session {
                 wire.read_bytes += count as u64;
                 self.feed(&wire.buffer[..count], wire.requests, heard)
                     .map_err(|what| (LoadError::Garbage, io::Error::other(what)))?;
-                if drained && !ending {
+                // Where further answers are due, another look mostly finds some, for less than an event
+                // for each; and the requests that follow them go out together.
+                if drained && !ending && self.state.numbers.is_empty() {
                     return broken.map_or(Ok(false), Err);
                 }
             }
