@@ -66,7 +66,7 @@ pub(super) struct Slot {
     pub(super) framed: usize,
     /// Bytes that the server takes on this stream.
     pub(super) window: i64,
-    /// Bytes that came since the server was told to go on.
+    /// Bytes that came since the last WINDOW_UPDATE.
     pub(super) received: u32,
     pub(super) waits: bool,
 }
@@ -154,7 +154,7 @@ pub(in crate::load) struct Session {
 }
 
 impl Session {
-    /// Makes the place of one that carries so many requests at once.
+    /// Makes the place of one that carries `streams` requests at once.
     pub(in crate::load) fn new(streams: u32) -> Self {
         Self {
             stream: None,
