@@ -1,5 +1,5 @@
 //! `scruple load` over TLS, HTTP/2 and Unix sockets, with several requests and with secrets: what the
-//! command line means, and how what cannot be is told.
+//! command line means, and the errors.
 
 use crate::support::{said, scruple};
 use model::{LoadResult, RequestOrder};
@@ -216,4 +216,34 @@ fn requests_of_files_are_planned() {
     let options = result(&[&words[..], &more].concat()).plan.options;
     assert_eq!(options.order, RequestOrder::Random { seed: 4 });
     assert_eq!((options.preconnect, options.warm_up_ms, options.redirects), (true, 50, 3));
+}
+
+#[test]
+fn who_does_not_speak_the_protocol_is_named_in_one_line() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+            // So that what it said is not lost with what it has not read.
+            let _ = stream.shutdown(std::net::Shutdown::Write);
+            let _ = stream.read(&mut [0; 4096]);
+        }
+    });
+    let plain = format!("http://127.0.0.1:{port}/");
+    for (url, more, part) in [
+        (plain.clone(), &["--http2"][..], "does not speak HTTP/2"),
+        (plain.clone(), &["--http2", "-p", "8", "-q", "100"], "does not speak HTTP/2"),
+        (plain.replace("http", "https"), &["-k"], "speak plain http://"),
+        (plain.replace("http", "https"), &["-k", "--http2"], "speak plain http://"),
+        (
+            format!("https://127.0.0.1:{}/", secure(certificate!("localhost"))),
+            &["-k", "--http2"],
+            "does not offer HTTP/2",
+        ),
+    ] {
+        let told = refusal(&[&[&url as &str, "-n", "20", "-c", "2"], more].concat());
+        assert!(told.contains(part) && told.contains("127.0.0.1"), "{more:?}: {told}");
+    }
 }

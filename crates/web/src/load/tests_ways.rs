@@ -130,7 +130,7 @@ fn a_large_body_comes_whole_over_tls() {
 #[test]
 fn a_certificate_that_is_not_acceptable_is_named_before_the_load() {
     for (certificate, words) in [
-        (OTHER, &["is not for 127.0.0.1 but for", "other.example", "--connect-to"][..]),
+        (OTHER, &["is not for 127.0.0.1, only for", "other.example", "--connect-to"][..]),
         (EXPIRED, &["expired", "days ago", "--insecure"]),
         (SELF, &["self-signed", "--insecure"]),
     ] {

@@ -27,7 +27,7 @@ pub(super) const REFUSED_STREAM: u32 = 7;
 pub(super) const CANCEL: u32 = 8;
 
 /// What the server may do: it must not keep a table nor push, and may send 1 GiB on each stream before
-/// it is told to go on.
+/// it gets a WINDOW_UPDATE.
 pub(super) const WINDOW: u32 = 1 << 30;
 const HEADER_TABLE_SIZE: u16 = 1;
 const ENABLE_PUSH: u16 = 2;

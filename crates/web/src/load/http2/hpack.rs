@@ -1,4 +1,4 @@
-//! HPACK (RFC 7541) without a dynamic table and without Huffman codes, but for those of a status.
+//! HPACK (RFC 7541) without a dynamic table. The only Huffman code that is read is that of a status.
 
 use super::frame;
 use crate::load::{Error, Target, request::Request};

@@ -137,21 +137,24 @@ impl Session {
             frame::HEADERS => {
                 let part =
                     unpadded(head, payload).ok_or("a HEADERS frame is shorter than its parts")?;
-                self.state.block = Some(Block {
-                    stream: head.stream,
-                    ends: head.has(frame::END_STREAM),
-                    bytes: part.to_vec(),
-                });
-                self.end_block(head, heard)
+                let (stream, ends) = (head.stream, head.has(frame::END_STREAM));
+                if head.has(frame::END_HEADERS) {
+                    return self.block(stream, ends, part, heard);
+                }
+                self.state.block = Some(Block { stream, ends, bytes: part.to_vec() });
+                Ok(())
             }
             frame::CONTINUATION => {
-                if let Some(block) = &mut self.state.block {
-                    block.bytes.extend_from_slice(payload);
-                    if block.bytes.len() > BLOCK_BYTES_MAX {
-                        return Err("a header block has more than 64 KiB");
-                    }
+                let Some(mut block) = self.state.block.take() else { return Ok(()) };
+                block.bytes.extend_from_slice(payload);
+                if block.bytes.len() > BLOCK_BYTES_MAX {
+                    return Err("a header block has more than 64 KiB");
                 }
-                self.end_block(head, heard)
+                if head.has(frame::END_HEADERS) {
+                    return self.block(block.stream, block.ends, &block.bytes, heard);
+                }
+                self.state.block = Some(block);
+                Ok(())
             }
             frame::RST_STREAM => {
                 let code = frame::first_number(payload).ok_or("a RST_STREAM frame is too short")?;
@@ -173,37 +176,46 @@ impl Session {
                 }
                 Ok(())
             }
-            frame::GOAWAY => {
-                let last = frame::first_number(payload).ok_or("a GOAWAY frame is too short")?;
-                self.state.leaving = true;
-                let after = |number: &&u32| **number > last & NUMBER_MAX;
-                let mut refused: Vec<u32> =
-                    self.state.numbers.keys().filter(after).copied().collect();
-                refused.sort_unstable();
-                for number in refused {
-                    heard.extend(self.forget(number).map(|slot| Heard::Refused { slot }));
-                }
-                Ok(())
-            }
-            frame::WINDOW_UPDATE => {
-                let more = frame::first_number(payload).map(|more| more & NUMBER_MAX);
-                let more =
-                    more.filter(|more| *more > 0).ok_or("a window was widened by nothing")?;
-                let state = &mut self.state;
-                let window = match state.numbers.get(&head.stream) {
-                    _ if head.stream == 0 => &mut state.window,
-                    Some(slot) => &mut self.slots[usize::from(*slot)].window,
-                    None => return Ok(()),
-                };
-                *window += i64::from(more);
-                if *window > NUMBER_MAX.into() {
-                    return Err("a window was widened beyond all bounds");
-                }
-                self.pump(requests);
-                Ok(())
-            }
+            frame::GOAWAY => self.goaway(payload, heard),
+            frame::WINDOW_UPDATE => self.widen(head.stream, payload, requests),
             _ => Ok(()),
         }
+    }
+
+    /// The server takes no further requests, and says which was the last that it has looked at.
+    fn goaway(&mut self, payload: &[u8], heard: &mut Vec<Heard>) -> Result<(), &'static str> {
+        let last = frame::first_number(payload).ok_or("a GOAWAY frame is too short")?;
+        self.state.leaving = true;
+        let after = |number: &&u32| **number > last & NUMBER_MAX;
+        let mut refused: Vec<u32> = self.state.numbers.keys().filter(after).copied().collect();
+        refused.sort_unstable();
+        for number in refused {
+            heard.extend(self.forget(number).map(|slot| Heard::Refused { slot }));
+        }
+        Ok(())
+    }
+
+    /// The server takes more bytes, on a stream or, by the number 0, on all.
+    fn widen(
+        &mut self,
+        stream: u32,
+        payload: &[u8],
+        requests: &[Request],
+    ) -> Result<(), &'static str> {
+        let more = frame::first_number(payload).map(|more| more & NUMBER_MAX);
+        let more = more.filter(|more| *more > 0).ok_or("a window was widened by nothing")?;
+        let state = &mut self.state;
+        let window = match state.numbers.get(&stream) {
+            _ if stream == 0 => &mut state.window,
+            Some(slot) => &mut self.slots[usize::from(*slot)].window,
+            None => return Ok(()),
+        };
+        *window += i64::from(more);
+        if *window > NUMBER_MAX.into() {
+            return Err("a window was widened beyond all bounds");
+        }
+        self.pump(requests);
+        Ok(())
     }
 
     fn settings(
@@ -246,13 +258,15 @@ impl Session {
         Ok(())
     }
 
-    /// A header block may be whole.
-    fn end_block(&mut self, head: Head, heard: &mut Vec<Heard>) -> Result<(), &'static str> {
-        if !head.has(frame::END_HEADERS) {
-            return Ok(());
-        }
-        let Some(Block { stream, ends, bytes }) = self.state.block.take() else { return Ok(()) };
-        let status = hpack::status(&bytes).ok_or("a header block cannot be decoded")?;
+    /// A header block is whole.
+    fn block(
+        &mut self,
+        stream: u32,
+        ends: bool,
+        bytes: &[u8],
+        heard: &mut Vec<Heard>,
+    ) -> Result<(), &'static str> {
+        let status = hpack::status(bytes).ok_or("a header block cannot be decoded")?;
         let Some(slot) = self.state.numbers.get(&stream) else { return Ok(()) };
         let one = &mut self.slots[usize::from(*slot)];
         match status {

@@ -66,7 +66,7 @@ pub(super) struct Slot {
     pub(super) framed: usize,
     /// Bytes that the server takes on this stream.
     pub(super) window: i64,
-    /// Bytes that came since the server was told to go on.
+    /// Bytes that came since the last WINDOW_UPDATE.
     pub(super) received: u32,
     pub(super) waits: bool,
 }
@@ -154,7 +154,7 @@ pub(in crate::load) struct Session {
 }
 
 impl Session {
-    /// Makes the place of one that carries so many requests at once.
+    /// Makes the place of one that carries `streams` requests at once.
     pub(in crate::load) fn new(streams: u32) -> Self {
         Self {
             stream: None,
@@ -303,7 +303,9 @@ impl Session {
                 wire.read_bytes += count as u64;
                 self.feed(&wire.buffer[..count], wire.requests, heard)
                     .map_err(|what| (LoadError::Garbage, io::Error::other(what)))?;
-                if drained && !ending {
+                // Where further answers are due, another look mostly finds some, for less than an event
+                // for each; and the requests that follow them go out together.
+                if drained && !ending && self.state.numbers.is_empty() {
                     return broken.map_or(Ok(false), Err);
                 }
             }

@@ -301,7 +301,7 @@ fn certificate_fault(error: &CertificateError) -> String {
             let names: Vec<&str> = presented.iter().take(5).map(|name| name.as_str()).collect();
             let names = if names.is_empty() { "no name".into() } else { names.join(", ") };
             format!(
-                "is not for {} but for {names}; use its name in the URL with --connect-to, or --insecure",
+                "is not for {}, only for {names}; use its name in the URL with --connect-to, or --insecure",
                 expected.to_str()
             )
         }
