@@ -28,6 +28,12 @@ mod fixture;
 #[cfg(test)]
 mod simulation;
 #[cfg(test)]
+#[path = "../tests/support/searches.rs"]
+mod searches;
+#[cfg(test)]
+#[path = "../tests/support/servers.rs"]
+mod servers;
+#[cfg(test)]
 #[path = "../tests/support/together.rs"]
 mod together;
 
@@ -36,8 +42,8 @@ pub use answers::compare::{
 };
 pub use answers::fleet::{FleetMember, FleetSays, fleet, kind as machine_kind};
 pub use answers::load::{
-    KneeInput, KneeStep, MeasuredLoad, MeasuredRequest, PlayedLoad, Saturated, answered_within,
-    cpus_seen, knee, knee_next, predicted_load, server_demand,
+    KneeSearch, KneeStep, MeasuredLoad, MeasuredRequest, answered_within, predicted_ends,
+    predicted_models,
 };
 pub use answers::planning::{
     BadLoad, CONNECTIONS_MAX, CONNECTIONS_SPREAD_MAX, CPUS_MAX, MACHINES_MAX, PlanInput,

@@ -75,6 +75,10 @@ pub struct Load {
     pub target_p95_ns: Option<f64>,
     /// A number of workers that is given; null where it is asked for.
     pub workers: Option<u32>,
+    /// The part of the capacity that is to stay unused, 0 to below 1: workers and CPUs suffice for the
+    /// stated rate divided by 1 minus this.
+    #[serde(default)]
+    pub headroom: f64,
     /// CPUs that serve.
     pub cpus: u32,
     /// Whether that number was stated; else it is that of the session's machine.

@@ -44,6 +44,9 @@ pub(crate) struct AdviseArgs {
     /// Serve with N CPUs [default: the number that the session could use]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(analysis::CPUS_MAX)))]
     pub(crate) cpus: Option<u32>,
+    /// Leave this part of the capacity unused, up to 90%
+    #[arg(long, value_name = "SHARE", value_parser = quantity::share, default_value = "30%")]
+    pub(crate) headroom: f64,
     /// Print the answer as JSON (docs/plan.schema.json)
     #[arg(long)]
     pub(crate) json: bool,

@@ -5,6 +5,7 @@ mod knee;
 mod live;
 mod plan;
 mod predict;
+mod server_cpu;
 
 use crate::cli::load::LoadArgs;
 use crate::destination::place;

@@ -23,7 +23,7 @@ pub fn advice(advice: &Advice) -> Doc<'static> {
         doc.push(Block::Table(models(&advice.models)));
     }
     for one in &advice.models {
-        let why = one.refusal.as_ref().map(|refusal| why_not(refusal, one));
+        let why = one.refusal.as_ref().map(|refusal| why_not(refusal, one, &advice.load));
         let text = why.map(|why| format!("{}: {why}.", capital(name(&one.model))));
         doc.blocks.extend(text.map(|text| Block::note(Tone::Bad, text)));
     }
@@ -74,7 +74,9 @@ fn stated(load: &Load) -> String {
     let at_most = |most| format!("Workers may use at most {}.", bytes(most));
     let own = Some(load.worker_memory_bytes).filter(|own| *own > 0.0);
     let own = own.map(|own| format!("Each allocates {} itself.", bytes(own)));
-    let limits = [load.target_p95_ns.map(within), load.memory_bytes.map(at_most), own];
+    let spare = Some(load.headroom).filter(|part| *part > 0.0);
+    let spare = spare.map(|part| format!("Headroom: {} of the capacity stays unused.", percent(part)));
+    let limits = [spare, load.target_p95_ns.map(within), load.memory_bytes.map(at_most), own];
     sentences([Some(load_is)].into_iter().chain(limits))
 }
 
@@ -178,8 +180,11 @@ fn models(models: &[Staffing]) -> Table {
 }
 
 /// Returns why a model does not sustain the load, without a full stop.
-fn why_not(refusal: &Refusal, one: &Staffing) -> String {
-    let grows = "the queue would grow without limit";
+fn why_not(refusal: &Refusal, one: &Staffing, load: &Load) -> String {
+    let grows = match load.headroom > 0.0 {
+        true => format!("less than {} of the capacity would stay unused", percent(load.headroom)),
+        false => "the queue would grow without limit".into(),
+    };
     let (cpu, event_loop) = (time(one.cpu_ns), one.model == "event_loop");
     match refusal {
         Refusal::Cpus { cpus_least, rate_below_per_s } => {

@@ -228,9 +228,17 @@ pub fn holder_of(end: &End, first: &[Pid]) -> Option<Pid> {
     if let Some(pid) = first.iter().find(|pid| has_open(**pid, end)) {
         return Some(*pid);
     }
-    let all = std::fs::read_dir("/proc").ok()?.flatten();
-    let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<Pid>().ok());
-    pids.filter(|pid| !first.contains(pid)).find(|pid| has_open(*pid, end))
+    pids().filter(|pid| !first.contains(pid)).find(|pid| has_open(*pid, end))
+}
+
+/// Returns all processes that have an end open, of those that this user may look at.
+pub fn holders_of(end: &End) -> Vec<Pid> {
+    pids().filter(|pid| has_open(*pid, end)).collect()
+}
+
+fn pids() -> impl Iterator<Item = Pid> {
+    let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    all.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 fn has_open(pid: Pid, end: &End) -> bool {
@@ -305,6 +313,7 @@ mod tests {
         let link = descriptor(pid, reads).unwrap();
         let end = |writes| End { link: link.clone(), writes: Some(writes) };
         assert_eq!(holder_of(&end(true), &[pid]), Some(pid));
+        assert!(holders_of(&end(true)).contains(&pid));
         drop(writer);
         // Tests beside this one may fork while it was open.
         assert_ne!(holder_of(&end(true), &[]), Some(pid));

@@ -2,12 +2,12 @@
 //! at which a server breaks, and whether it does as a simulated queue.
 
 mod knee;
+mod models;
 mod predict;
 
-pub use knee::{KneeInput, KneeStep, knee, knee_next};
-pub use predict::{
-    MeasuredLoad, MeasuredRequest, PlayedLoad, Saturated, cpus_seen, predicted_load, server_demand,
-};
+pub use knee::{KneeSearch, KneeStep};
+pub use models::{predicted_ends, predicted_models};
+pub use predict::{MeasuredLoad, MeasuredRequest};
 
 /// Returns the share of requests that were answered within a time, from counts by time of those whose time
 /// is known and of those that were given up after it: the product-limit estimate (Kaplan and Meier,

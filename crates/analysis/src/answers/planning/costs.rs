@@ -156,13 +156,21 @@ impl Asked<'_> {
     }
 
     /// Returns what each further worker takes. Where a session has no measurement of the kernel's
-    /// part, that of the largest crew is taken, without it.
+    /// part, that of a server's worker is taken, or that of the largest crew that computes, without it.
     fn memory(&mut self, model: &str) -> Option<Ends> {
         let at = Cell::new([("model", model)]);
         let whole = Quantity::Value { response: "worker_bytes".into(), at };
         let what = format!("memory of one more {model}, with the kernel's for it");
         let whole = self.cost(format!("{model}_memory"), &what, "footprint", whole, 1.0);
-        whole.or_else(|| self.user_memory(model))
+        whole.or_else(|| self.server_memory(model)).or_else(|| self.user_memory(model))
+    }
+
+    fn server_memory(&mut self, model: &str) -> Option<Ends> {
+        let server = if model == "thread" { "thread_each" } else { "fork_each" };
+        let at = Cell::new([("model", server)]);
+        let quantity = Quantity::Value { response: SERVER_MEMORY.into(), at };
+        let what = format!("memory (PSS, without the kernel's) of one more {model} of a server");
+        self.cost(format!("{model}_memory"), &what, SERVERS, quantity, 1.0)
     }
 
     fn user_memory(&mut self, model: &str) -> Option<Ends> {

@@ -60,6 +60,9 @@ pub const CONNECTIONS_SPREAD_MAX: u32 = 1_000_000_000;
 /// The most machines.
 pub const MACHINES_MAX: u32 = 1_000_000;
 
+/// The most of the capacity that may be left unused.
+const HEADROOM_MAX: f64 = 0.9;
+
 /// Models that cost at most this multiple of the CPU time per request are as good as the best.
 const ALIKE: f64 = 1.05;
 
@@ -137,6 +140,9 @@ fn check(load: &Load) -> Result<(), BadLoad> {
     if !(load.think_ns.is_finite() && load.think_ns >= 0.0) {
         return wrong("the think time must be 0 or more");
     }
+    if !(0.0..=HEADROOM_MAX).contains(&load.headroom) {
+        return wrong("the headroom must be 0 to 90 %");
+    }
     if load.workers.is_some_and(|count| !(1..=WORKERS_MAX).contains(&count)) {
         return wrong("the workers must be 1 to 100,000");
     }
@@ -187,20 +193,30 @@ fn done(case: &Case<'_>) -> Result<Result<Done, Refusal>, laws::Error> {
 }
 
 fn staffed(load: &Load, model: &Model) -> Result<Staffing, laws::Error> {
-    let worst = Case::new(load, model, model.added_ns.high);
-    let point = Case::new(load, model, model.added_ns.point);
+    let used = 1.0 - load.headroom;
+    let raised = Load { rate_per_s: load.rate_per_s.map(|rate| rate / used), ..load.clone() };
+    let worst = Case::new(&raised, model, model.added_ns.high);
+    let point = Case::new(&raised, model, model.added_ns.point);
     let mut staffing = Staffing {
         model: model.name.into(),
         cpu_point_ns: point.cpu_ns,
         cpu_ns: worst.cpu_ns,
         ..Staffing::default()
     };
-    let needed = match done(&worst)? {
+    let asked = done(&worst)?.map_err(|refusal| lowered(refusal, used));
+    let asked = asked.and_then(|asked| with_headroom(&worst, used, asked));
+    let needed = match asked {
         Ok(needed) => needed,
         Err(refusal) => {
             staffing.refusal = Some(refusal);
             return Ok(staffing);
         }
+    };
+    // Sized for the raised rate, they have the stated one.
+    let own = Load { workers: load.workers.or(Some(needed.workers)), ..load.clone() };
+    let does = match load.headroom > 0.0 && load.rate_per_s.is_some() {
+        true => done(&Case::new(&own, model, model.added_ns.high))?.unwrap_or(needed),
+        false => needed,
     };
     let each_bytes = model.memory_bytes.map(|ends| ends.high.max(0.0) + load.worker_memory_bytes);
     let needed_bytes = each_bytes.map(|each| each * f64::from(needed.holders));
@@ -216,17 +232,39 @@ fn staffed(load: &Load, model: &Model) -> Result<Staffing, laws::Error> {
         workers: Some(needed.workers),
         workers_point: done(&point)?.ok().map(|done| done.workers),
         workers_least: Some(needed.least),
-        throughput_per_s: Some(needed.throughput * 1e9),
-        cpu_busy: Some(needed.cpus / f64::from(worst.cpus)),
-        worker_busy: Some((needed.busy / f64::from(needed.workers)).min(1.0)),
-        present: Some(laws::little::present(needed.throughput, needed.response)?),
-        wait_ns: Some(needed.wait),
-        response_ns: Some(needed.response),
-        p95_ns: Some(needed.p95),
+        throughput_per_s: Some(does.throughput * 1e9),
+        cpu_busy: Some(does.cpus / f64::from(worst.cpus)),
+        worker_busy: Some((does.busy / f64::from(needed.workers)).min(1.0)),
+        present: Some(laws::little::present(does.throughput, does.response)?),
+        wait_ns: Some(does.wait),
+        response_ns: Some(does.response),
+        p95_ns: Some(does.p95),
         memory_bytes: needed_bytes,
         rate_most_per_s: needed.rate_most.map(|rate| rate * 1e9),
         ..staffing
     })
+}
+
+/// Returns a refusal of a raised rate in terms of the stated one.
+fn lowered(refusal: Refusal, used: f64) -> Refusal {
+    match refusal {
+        Refusal::Cpus { cpus_least, rate_below_per_s } => {
+            Refusal::Cpus { cpus_least, rate_below_per_s: used * rate_below_per_s }
+        }
+        other => other,
+    }
+}
+
+/// Refuses connections that think between their requests if they leave too little of the CPUs. Without a
+/// pause they use whatever there is.
+fn with_headroom(case: &Case<'_>, used: f64, done: Done) -> Result<Done, Refusal> {
+    let thinks = case.load.rate_per_s.is_none() && case.load.think_ns > 0.0;
+    let cpus = f64::from(case.cpus);
+    if !thinks || done.cpus <= used * cpus || used >= 1.0 {
+        return Ok(done);
+    }
+    let cpus_least = (done.cpus / used).ceil().min(f64::from(CPUS_MAX)) as u32;
+    Err(Refusal::Cpus { cpus_least, rate_below_per_s: used * cpus / case.cpu_ns * 1e9 })
 }
 
 /// Programs of the user's whose throughput was measured by number of workers.
