@@ -59,8 +59,8 @@ fn main() {
     let count: u64 = words.first().map_or(50, |text| text.parse().unwrap());
     let part = words.get(1).map_or("", String::as_str);
     println!(
-        "{:<32} {:>8} {:>9} {:>8} {:>7} {:>8} {:>7} {:>8} {:>8}",
-        "server", "limit", "truth", "covered", "answers", "bias", "width", "time", "longest"
+        "{:<32} {:>8} {:>9} {:>8} {:>7} {:>8} {:>7} {:>7} {:>8} {:>8}",
+        "server", "limit", "truth", "covered", "answers", "bias", "scatter", "width", "time", "longest"
     );
     for (name, server, limit_ms) in known().into_iter().filter(|(name, ..)| name.contains(part)) {
         let mut truths: HashMap<i64, f64> = HashMap::new();
@@ -70,6 +70,15 @@ fn main() {
             let (knee, seconds) = search(&server, rules(limit_ms), seed);
             times.push(seconds);
             let Some(limit_ns) = knee.limit_ns else { continue };
+            if std::env::var_os("TRIALS").is_some() {
+                println!("  {seed}: {:?} {:?}", knee.capacity_per_s.map(|it| [it.point, it.low, it.high]), knee.end);
+                for trial in &knee.trials {
+                    let seconds = trial.elapsed_ns as f64 / 1e9;
+                    let part = 100.0 * trial.late_part().unwrap_or(f64::NAN);
+                    println!("    {:?} {:.1}/s {seconds:.1} s: {part:.2} % late", trial.stage, trial.per_s);
+                }
+            }
+
             // To half a per cent of the limit, which the truth hangs on.
             let key = (limit_ns.ln() * 200.0).round();
             let truth = *truths
@@ -80,26 +89,19 @@ fn main() {
                 println!("  {seed}: {:?}, roughly {:?}", knee.end, knee.roughly_per_s);
                 continue;
             };
-            if std::env::var_os("TRIALS").is_some() {
-                println!("  {seed}: {:.1} [{:.1}, {:.1}] {:?}", found.point, found.low, found.high, knee.end);
-                for trial in &knee.trials {
-                    let seconds = trial.elapsed_ns as f64 / 1e9;
-                    let part = 100.0 * trial.late_part().unwrap_or(f64::NAN);
-                    println!("    {:?} {:.1}/s {seconds:.1} s: {part:.2} % late", trial.stage, trial.per_s);
-                }
-            }
             covered += u32::from(found.low <= truth && truth <= found.high);
             widths.push((found.high - found.low) / found.point);
             ratios.push(found.point / truth - 1.0);
         }
         let middle = |values: &[f64]| analysis::median(values).unwrap_or(f64::NAN);
         println!(
-            "{name:<32} {:>5.1} ms {:>9.1} {:>6.0} % {:>7} {:>+6.1} % {:>5.1} % {:>6.0} s {:>6.0} s",
+            "{name:<32} {:>5.1} ms {:>9.1} {:>6.0} % {:>7} {:>+6.1} % {:>5.1} % {:>5.1} % {:>6.0} s {:>6.0} s",
             last.0 / 1e6,
             last.1,
             100.0 * f64::from(covered) / widths.len() as f64,
             widths.len(),
             100.0 * middle(&ratios),
+            100.0 * analysis::variance(&ratios).unwrap_or(f64::NAN).sqrt(),
             100.0 * middle(&widths),
             middle(&times),
             times.iter().copied().fold(0.0, f64::max),

@@ -7,7 +7,7 @@
 //! empty is too short; what that leaves is the same in the twin, and cancels.
 
 use super::MeasuredRequest;
-use model::{Knee, KneeBreak, KneeEnd, KneeRules, KneeStage, KneeTrial, LoadPlan};
+use model::{Estimate, Knee, KneeBreak, KneeEnd, KneeRules, KneeStage, KneeTrial, LoadPlan};
 use twin::{LATE_LEAST, Trace, Twin};
 
 #[cfg(test)]
@@ -33,15 +33,21 @@ const SEARCH_REQUESTS: f64 = 40.0;
 const SEARCH_NS: f64 = 0.5e9;
 const SEARCH_LIMITS: f64 = 4.0;
 
-/// A trial that measures lasts this multiple of the time in which a queue forgets, if there is time for
-/// `TRIALS_LEAST` such trials, and at least `MEASURE_LIMITS` times the limit.
-const FORGETS: f64 = 30.0;
-const TRIALS_LEAST: usize = 6;
+/// A trial that measures lasts a multiple of the time in which a queue forgets, if there is time for
+/// `TRIALS_LEAST` such trials, and at least `MEASURE_LIMITS` times the limit. The longer the queue is in
+/// which requests become late, the less the capacity hangs on how it began: the multiple is `FORGETS_QUEUE`
+/// divided by its length, within `FORGETS`.
+const FORGETS: [f64; 2] = [2.0, 30.0];
+const FORGETS_QUEUE: f64 = 300.0;
+const TRIALS_LEAST: usize = 8;
 const MEASURE_LIMITS: f64 = 6.0;
 
 /// Trials in all, and requests of one trial that measures at most.
 const TRIALS_MAX: usize = 60;
 const REQUESTS_MAX: f64 = 200_000.0;
+
+/// Requests of a trial that measures at least: ten of them are late.
+const TRIAL_REQUESTS: f64 = 200.0;
 
 /// Requests that an interval needs near the capacity.
 const REQUESTS_LEAST: f64 = 600.0;
@@ -54,6 +60,17 @@ const FIRST_PART: f64 = 0.1;
 const NEAR: f64 = 0.15;
 const NEAR_QUEUE: f64 = 2.0;
 const NEAR_LEAST: f64 = 0.01;
+
+/// A trial of the saturated server: how many requests, how long at least, and which part of the time that is
+/// left it may take.
+const SATURATED_REQUESTS: f64 = 2_000.0;
+const SATURATED_NS: f64 = 1e9;
+const SATURATED_PART: f64 = 0.1;
+
+/// After this number of trials without a late request at about the same rate, a higher one is tried, half-way to
+/// the one that broke. An interval between the two is at most this wide, as a part of the capacity.
+const BISECT_AFTER: usize = 3;
+const BETWEEN: f64 = 0.25;
 
 /// A trial is saturated if more than this part is late.
 const SATURATED: f64 = 0.6;
@@ -103,6 +120,8 @@ pub struct KneeSearch {
     trials: Vec<KneeTrial>,
     /// The requests of each trial; of one request at a time none.
     traces: Vec<Trace>,
+    /// Answers per second of each, without its beginning.
+    throughputs: Vec<f64>,
     /// How long a trial near the capacity is, in ns, once that is known.
     length_ns: Option<f64>,
 }
@@ -111,7 +130,14 @@ impl KneeSearch {
     /// Begins one.
     #[must_use]
     pub fn new(rules: KneeRules) -> Self {
-        KneeSearch { rules, alone: None, trials: Vec::new(), traces: Vec::new(), length_ns: None }
+        KneeSearch {
+            rules,
+            alone: None,
+            trials: Vec::new(),
+            traces: Vec::new(),
+            throughputs: Vec::new(),
+            length_ns: None,
+        }
     }
 
     /// Returns the limit that the response times are held against, in ns.
@@ -175,6 +201,12 @@ impl KneeSearch {
         requests: &[MeasuredRequest],
         counted: std::ops::Range<usize>,
     ) {
+        let begun_ns = trial.elapsed_ns / 4;
+        let answered = requests.iter().filter_map(|one| one.done_ns);
+        let answered = answered.filter(|ns| (begun_ns..=trial.elapsed_ns).contains(ns)).count();
+        let part = trial.succeeded as f64 / requests.iter().filter(|one| one.done_ns.is_some()).count().max(1) as f64;
+        let taken_ns = (trial.elapsed_ns - begun_ns).max(1) as f64;
+        self.throughputs.push(answered as f64 * part.min(1.0) * 1e9 / taken_ns);
         let due_ns = requests.iter().map(|one| one.at_ns).collect();
         self.traces.push(Trace { per_s: trial.per_s, due_ns, counted, late: trial.late });
         self.trials.push(trial);
@@ -196,8 +228,12 @@ impl KneeSearch {
         if self.trials.len() >= TRIALS_MAX {
             return KneeStep::End(KneeEnd::OutOfTime);
         }
-        let broke = self.broke().is_some();
-        if broke { self.measure(limit_ns, left_ns) } else { self.search(alone, limit_ns, left_ns) }
+        let Some(broke) = self.broke() else { return self.search(alone, limit_ns, left_ns) };
+        let saturates = self.of(KneeStage::Search).filter(|number| *number > broke).count() == 0;
+        if saturates && let Some(step) = self.saturate(broke, limit_ns, left_ns) {
+            return step;
+        }
+        self.measure(limit_ns, left_ns)
     }
 
     fn most(&self) -> f64 {
@@ -219,8 +255,9 @@ impl KneeSearch {
     fn twin(&self) -> Option<Twin> {
         let patience_ns = (self.limit_ns()? - self.alone?.p95_ns).max(0.0);
         // What was answered while nearly all were late is what the server can do.
-        let is_saturated = |trial: &&KneeTrial| trial.late_part().is_some_and(|part| part > SATURATED);
-        let most = self.trials.iter().filter(is_saturated).map(throughput).reduce(f64::max);
+        // The longest says it best.
+        let longest = self.saturated().max_by_key(|number| self.trials[*number].due);
+        let most = longest.map(|number| self.throughputs[number]);
         let saturated_ns = most.filter(|per_s| *per_s > 0.0).map(|per_s| 1e9 / per_s);
         Some(Twin { patience_ns, constant: self.rules.constant, saturated_ns })
     }
@@ -242,6 +279,18 @@ impl KneeSearch {
         KneeStep::Try { per_s, length_ms, stage: KneeStage::Search }
     }
 
+    /// Returns a trial that says how much the saturated server does; `None` where there is no time for it.
+    fn saturate(&self, broke: usize, limit_ns: f64, left_ns: f64) -> Option<KneeStep> {
+        let rate = self.trials[broke].per_s;
+        let is_saturated = self.saturated().any(|number| number == broke);
+        let per_s = if is_saturated { rate } else { RISE * rate }.min(self.most());
+        let wanted_ns = (SATURATED_REQUESTS / per_s * 1e9).max(SEARCH_LIMITS * limit_ns);
+        let length_ns = wanted_ns.max(SATURATED_NS);
+        let length_ms = (length_ns / 1e6).ceil() as u64;
+        let step = KneeStep::Try { per_s, length_ms, stage: KneeStage::Search };
+        (length_ns <= SATURATED_PART * left_ns).then_some(step)
+    }
+
     /// Returns the next trial near the capacity.
     fn measure(&mut self, limit_ns: f64, left_ns: f64) -> KneeStep {
         let Some(place) = self.place() else {
@@ -258,12 +307,14 @@ impl KneeSearch {
         // How long it takes a queue near its capacity to forget how it began: its relaxation time in
         // heavy traffic, 4 W / (1 − ρ) with W = L / 3 and 1 − ρ = 2 / (λ L).
         let patience_s = self.twin().map_or(0.0, |twin| twin.patience_ns / 1e9);
-        let forgets_ns = patience_s * (place * patience_s + 3.0) * 0.5e9;
+        let queue = place * patience_s;
+        let forgets_ns = patience_s * (queue + 3.0) * 0.5e9;
+        let times = (FORGETS_QUEUE / queue.max(1.0)).clamp(FORGETS[0], FORGETS[1]);
         let each_ns = left_ns / (TRIALS_LEAST as f64 + 0.5);
         let length_ns = *self.length_ns.get_or_insert_with(|| {
             let fast_ns = REQUESTS_MAX / place * 1e9;
-            let wanted_ns = (FORGETS * forgets_ns).min(fast_ns);
-            let least_ns = least_ns.max(self.rules.trial_least_ns as f64);
+            let wanted_ns = (times * forgets_ns).min(fast_ns);
+            let least_ns = least_ns.max(self.rules.trial_least_ns as f64).max(TRIAL_REQUESTS / place * 1e9);
             wanted_ns.max(least_ns).min(each_ns.max(MEASURE_LIMITS * limit_ns))
         });
         let narrow = self.capacity().is_some_and(|estimate| {
@@ -281,8 +332,11 @@ impl KneeSearch {
         {
             return KneeStep::End(KneeEnd::HighestHeld);
         }
+        // Too short for a queue to build up as in the steady state, it builds up at a higher rate.
+        let lead = if length_ns < 3.0 * forgets_ns { patience_s * 0.5e9 / length_ns } else { 0.0 };
+        let per_s = place * (1.0 + lead.min(0.8 * self.nearness(place)));
         let length_ms = (length_ns / 1e6).ceil() as u64;
-        KneeStep::Try { per_s: place, length_ms, stage: KneeStage::Measure }
+        KneeStep::Try { per_s: per_s.min(self.most()), length_ms, stage: KneeStage::Measure }
     }
 
     /// Returns where the capacity is by all that is known; `None` before anything broke.
@@ -291,27 +345,52 @@ impl KneeSearch {
         let measured = self.of(KneeStage::Measure).next_back();
         let last = measured.or_else(|| self.broke())?;
         let (trial, trace) = (&self.trials[last], &self.traces[last]);
-        if trial.late_part().is_some_and(|part| part > SATURATED) {
+        if self.saturated().any(|number| number == last) {
             // How late they were says less than how many were answered.
-            return Some(twin.saturated(throughput(trial)).min(DOWN_LEAST * trial.per_s));
+            let place = twin.saturated(self.throughputs[last]);
+            return Some(place.min(DOWN_LEAST * trial.per_s));
         }
         if measured.is_none() {
             return twin.fit(&[trace]);
         }
         let near = self.near()?;
-        if let Some(place) = twin.fit(&near.iter().map(|it| &self.traces[*it]).collect::<Vec<_>>()) {
-            return Some(place.clamp(DOWN * trial.per_s, UP * trial.per_s));
-        }
-        // None was late: it lies higher.
-        near.iter().map(|number| self.trials[*number].per_s).reduce(f64::max).map(|it| UP * it)
+        let traces: Vec<&Trace> = near.iter().map(|number| &self.traces[*number]).collect();
+        let place = twin.fit(&traces).or_else(|| self.above(&twin, traces));
+        Some(place?.clamp(DOWN * trial.per_s, UP * trial.per_s))
     }
 
-    /// Returns the trials near the capacity: from the one that was measured last, those whose rates are
+    /// Returns where the capacity is if too few were late near it: what a higher rate says that broke, together
+    /// with these trials.
+    fn above<'a>(&'a self, twin: &Twin, mut traces: Vec<&'a Trace>) -> Option<f64> {
+        let held = traces.iter().map(|trace| trace.per_s).reduce(f64::max)?;
+        let higher = (0..self.trials.len()).filter(|number| self.trials[*number].per_s > held);
+        let by_rate = |a: &usize, b: &usize| {
+            self.trials[*a].per_s.total_cmp(&self.trials[*b].per_s)
+        };
+        let broke = higher.filter(|number| self.traces[*number].late >= LATE_LEAST).min_by(by_rate);
+        let Some(broke) = broke else { return Some(UP * held) };
+        if traces.len() >= BISECT_AFTER {
+            return Some((held * self.trials[broke].per_s).sqrt());
+        }
+        if self.saturated().any(|number| number == broke) {
+            return Some(twin.saturated(self.throughputs[broke]).max(held));
+        }
+        traces.push(&self.traces[broke]);
+        twin.fit(&traces)
+    }
+
+    /// Returns the numbers of the trials in which nearly all were late.
+    fn saturated(&self) -> impl Iterator<Item = usize> {
+        let is = |trial: &KneeTrial| trial.late_part().is_some_and(|part| part > SATURATED);
+        (0..self.trials.len()).filter(move |number| is(&self.trials[*number]))
+    }
+
+    /// Returns the trials near the capacity: from the four that were measured last, those whose rates are
     /// near what they say together.
     fn near(&self) -> Option<Vec<usize>> {
         let twin = self.twin()?;
         let all: Vec<usize> = self.of(KneeStage::Measure).collect();
-        let mut near = vec![*all.last()?];
+        let mut near = all[all.len().checked_sub(1)?.saturating_sub(3)..].to_vec();
         for _ in 0..4 {
             let traces: Vec<&Trace> = near.iter().map(|number| &self.traces[*number]).collect();
             let last = self.trials[*all.last()?].per_s;
@@ -334,15 +413,36 @@ impl KneeSearch {
         (NEAR_QUEUE / (place * patience_s)).clamp(NEAR_LEAST, NEAR)
     }
 
-    fn capacity(&self) -> Option<model::Estimate> {
+    fn capacity(&self) -> Option<Estimate> {
         let near = self.near()?;
         let traces: Vec<&Trace> = near.iter().map(|number| &self.traces[*number]).collect();
-        let estimate = self.twin()?.estimate(&traces)?;
+        let Some(estimate) = self.twin()?.estimate(&traces) else { return self.between() };
         // All of them far from it, on one side, would be no measurement of it.
         let rates = || near.iter().map(|number| self.trials[*number].per_s);
         let nearness = self.nearness(estimate.point);
         let reached = rates().any(|rate| (rate / estimate.point - 1.0).abs() <= nearness);
         reached.then_some(estimate)
+    }
+
+    /// Returns the capacity of a server that turns within a few per cent of its rate: between the highest rate
+    /// that held and the lowest that broke. A queue that begins empty may hold for a while at a rate that
+    /// is too high by the part of the trial in which what is late builds up.
+    fn between(&self) -> Option<Estimate> {
+        let patience_ns = self.twin()?.patience_ns;
+        let measured = || self.of(KneeStage::Measure).map(|number| self.trials[number]);
+        let by_rate = |a: &KneeTrial, b: &KneeTrial| a.per_s.total_cmp(&b.per_s);
+        let held = measured().filter(KneeTrial::held).max_by(by_rate)?;
+        let broke = measured().filter(|trial| !trial.held()).min_by(by_rate)?;
+        let low = held.per_s * (1.0 - patience_ns / held.elapsed_ns.max(1) as f64);
+        let is_narrow = low < broke.per_s && broke.per_s / low <= 1.0 + BETWEEN;
+        is_narrow.then(|| Estimate {
+            point: (low * broke.per_s).sqrt(),
+            low,
+            high: broke.per_s,
+            standard_error: None,
+            level: 0.95,
+            samples: measured().count() as u32,
+        })
     }
 
     /// Returns what the trials say, and why no more were measured.
@@ -376,11 +476,6 @@ impl KneeSearch {
             doubts,
         }
     }
-}
-
-/// Returns how many requests a trial answered per second.
-fn throughput(trial: &KneeTrial) -> f64 {
-    trial.succeeded as f64 * 1e9 / trial.elapsed_ns.max(1) as f64
 }
 
 /// Returns what a trial broke by: whether most of those that were late failed, or took too long.

@@ -51,6 +51,10 @@ const STEPS: usize = 48;
 /// delays, and what the formula leaves out.
 const HALF_WIDTH_LEAST: f64 = 0.01;
 
+/// Late requests come in bunches, so their numbers are skewed, and Student's t held the truth in 92 % of the
+/// searches of the battery; so much wider, as a factor, in 95 %.
+const SKEWED: f64 = 1.15;
+
 /// With fewer late requests nothing is known of a rate.
 pub(super) const LATE_LEAST: u64 = 5;
 
@@ -78,25 +82,15 @@ impl Twin {
 
     /// Returns the rate per second at which 5 % are late in the steady state.
     ///
-    /// For random arrivals that is M/D/1, exactly for a wait below the service time (Erlang 1909), else by
-    /// the asymptotic tail (Cramér and Lundberg; S. Asmussen, *Applied Probability and Queues*, 2nd edition
-    /// 2003, XIII.5): P(W > t) ≈ C e^(−θt) with λ (e^(θS) − 1) = θ and C = (1 − ρ) / (ρ e^(θS) − 1).
+    /// For random arrivals that is M/D/1.
     fn capacity(&self, fit: Fit) -> f64 {
         const SECOND: f64 = 1e9;
         if self.constant {
             return SECOND / fit.service_ns;
         }
         let patience = fit.patience_ns / fit.service_ns;
-        let part = |busy: f64| {
-            if patience < 1.0 {
-                return 1.0 - (1.0 - busy) * (busy * patience).exp();
-            }
-            // θS lies between 0 and where the exponential has long won.
-            let most = 2.0 * (1.0 / busy).ln() / busy + 2.0;
-            let power = bisect(1e-12, most, |power| busy * power.exp_m1() < power);
-            ((1.0 - busy) / (busy * power.exp() - 1.0)) * (-power * patience).exp()
-        };
-        let busy = bisect(1e-6, 1.0 - 1e-9, |busy| part(busy) <= 1.0 - KneeRules::WITHIN_LEAST);
+        let late = 1.0 - KneeRules::WITHIN_LEAST;
+        let busy = bisect(1e-6, 1.0 - 1e-9, |busy| waits_longer(busy, patience) <= late);
         busy * SECOND / fit.service_ns
     }
 
@@ -148,7 +142,7 @@ impl Twin {
         let apart: Option<Vec<f64>> =
             (0..count).map(|left| Some(n * whole - (n - 1.0) * without(Some(left))?)).collect();
         let located = student(&apart?)?;
-        let half = ((located.high - located.low) / 2.0).hypot(HALF_WIDTH_LEAST);
+        let half = (SKEWED * (located.high - located.low) / 2.0).hypot(HALF_WIDTH_LEAST);
         let point = whole.exp();
         Some(Estimate {
             point,
@@ -174,6 +168,28 @@ impl Twin {
         let uneven = Uneven { service_ns, waits, late };
         uneven.fit(None).map(|_| uneven)
     }
+}
+
+/// Returns the part of the requests that wait for longer than some service times in an M/D/1 queue of this
+/// utilisation: for a few of them exactly (A. K. Erlang 1909), else by the asymptotic tail (Cramér and
+/// Lundberg; S. Asmussen, *Applied Probability and Queues*, 2nd edition 2003, XIII.5), P(W > t) ≈ C e^(−θt)
+/// with ρ (e^θ − 1) = θ and C = (1 − ρ) / (ρ e^θ − 1).
+fn waits_longer(busy: f64, services: f64) -> f64 {
+    // Further on, the terms of the exact sum cancel.
+    const EXACT_BELOW: f64 = 6.0;
+    if services >= EXACT_BELOW {
+        // θ lies between 0 and where the exponential has long won.
+        let most = 2.0 * (1.0 / busy).ln() / busy + 2.0;
+        let power = bisect(1e-12, most, |power| busy * power.exp_m1() < power);
+        return (1.0 - busy) / (busy * power.exp() - 1.0) * (-power * services).exp();
+    }
+    let (mut sum, mut factorial) = (0.0, 1.0);
+    for i in 0..=services as u32 {
+        factorial *= f64::from(i.max(1));
+        let rest = busy * (services - f64::from(i));
+        sum += (-rest).powi(i as i32) / factorial * rest.exp();
+    }
+    1.0 - (1.0 - busy) * sum
 }
 
 /// The waits of a twin with known services, the longest first, each with the number of its trial.
@@ -238,8 +254,6 @@ impl Equal {
 mod tests {
     use super::*;
 
-    /// At these loads 5 % of an M/D/1 queue wait longer than so many service times (computed by a play of
-    /// 10⁸ requests).
     #[test]
     fn the_capacity_of_equal_services_is_that_of_the_queue() {
         let twin = |patience_ns, constant| Twin { patience_ns, constant, saturated_ns: None };
@@ -247,8 +261,8 @@ mod tests {
         // P(W > 0) = ρ.
         let at = |patience_ns| twin(patience_ns, false).capacity(fit(1e9, patience_ns));
         assert!((at(0.0) - 0.05).abs() < 1e-6, "{}", at(0.0));
-        // Both formulas meet at one service time, to a hundredth.
-        assert!((at(0.999e9) / at(1e9) - 1.0).abs() < 0.02, "{} {}", at(0.999e9), at(1e9));
+        // Both formulas meet, to a thousandth.
+        assert!((at(5.999e9) / at(6e9) - 1.0).abs() < 1e-3, "{} {}", at(5.999e9), at(6e9));
         // Close to saturation: 1 − ρ = 3 / (2 t).
         assert!(((1.0 - at(300e9)) * 200.0 - 1.0).abs() < 0.03, "{}", at(300e9));
         assert_eq!(twin(9.0, true).capacity(fit(2e9, 9.0)), 0.5);
@@ -256,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_twin_of_itself_is_found_to_its_last_digits() {
-        let twin = Twin { patience_ns: 8e6, constant: false, saturated_ns: None };
+        let twin = Twin { patience_ns: 2e6, constant: false, saturated_ns: None };
         let due_ns: Vec<u64> = (0..20_000_u64).map(|n| n * 1_000_000 + n * n % 3_000_017).collect();
         let mut due_ns = due_ns;
         due_ns.sort_unstable();
