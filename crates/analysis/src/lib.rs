@@ -26,6 +26,12 @@ mod stats;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
+#[path = "../tests/support/searches.rs"]
+mod searches;
+#[cfg(test)]
+#[path = "../tests/support/servers.rs"]
+mod servers;
+#[cfg(test)]
 mod simulation;
 #[cfg(test)]
 #[path = "../tests/support/together.rs"]
@@ -36,9 +42,8 @@ pub use answers::compare::{
 };
 pub use answers::fleet::{FleetMember, FleetSays, fleet, kind as machine_kind};
 pub use answers::load::{
-    KneeInput, KneeStep, Known, MeasuredLoad, MeasuredRequest, PlayedLoad, Saturated, TimeSlice,
-    answered_within, cpus_seen, knee, knee_next, load_gate, load_intervals, load_row,
-    load_row_of_blocks, predicted_load, server_demand,
+    KneeSearch, KneeStep, Known, MeasuredLoad, MeasuredRequest, TimeSlice, answered_within,
+    load_gate, load_intervals, load_row, load_row_of_blocks, predicted_ends, predicted_models,
 };
 pub use answers::planning::{
     BadLoad, CONNECTIONS_MAX, CONNECTIONS_SPREAD_MAX, CPUS_MAX, MACHINES_MAX, PlanInput,

@@ -1,29 +1,31 @@
-//! Whether servers do as the queues that they are taken for: `cargo bench -p lab --bench predict`.
+//! Whether servers are taken for what they are: `cargo bench -p lab --bench predict`.
 //!
-//! Each of the seven models is started with a service that waits and with one that computes, on a CPU
-//! of its own where there are two, and `scruple load --predict --json` is asked as a user would. What
-//! comes out is a table of residuals; docs/simulation.md holds one. `-- --seconds N` is the length of
-//! each load (10 unless told otherwise), `-- NAME …` takes only models of that name, `-- waits` or
-//! `-- computes` only that service.
+//! Each model is started with a service that waits and with one that computes, on a CPU of its own where there
+//! are two, and `scruple load --predict auto --json` is asked as a user would. What comes out is a table of the
+//! models that are consistent and of the residuals of the right one; docs/simulation.md holds one.
+//! `-- --seconds N` is the length of each load (10 unless told otherwise), `-- NAME …` takes only models of
+//! that name, `-- waits` or `-- computes` only that service.
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and may stop")]
 
-use model::{LoadPrediction, PredictedTime};
+use model::{LoadPrediction, PredictedLoad, PredictedModel, PredictedTime, ServerKind};
 use std::process::Command;
 use std::time::Duration;
 use web::serve::{Model, Plan, Running, Service};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A model, what it is taken for, and whether its connections bring more than one request.
-const MODELS: [(&str, Model, &str, bool); 7] = [
-    ("single", Model::Single, "single", false),
-    ("pool", Model::Pool(8), "pool:8", false),
-    ("thread-per-connection", Model::ThreadPerConnection, "each", true),
-    ("fork-per-request", Model::ForkPerRequest, "each", false),
-    ("pre-fork", Model::PreFork(8), "pool:8", false),
-    ("event-loop", Model::EventLoop, "event-loop", true),
-    ("tokio", Model::Tokio(1), "event-loop", true),
+/// A model, what it is, and whether its connections bring more than one request.
+const MODELS: [(&str, Model, ServerKind, bool); 9] = [
+    ("single", Model::Single, ServerKind::Single, false),
+    ("pool", Model::Pool(8), ServerKind::Pool(8), false),
+    ("small-pool", Model::Pool(4), ServerKind::Pool(4), false),
+    ("keeping-pool", Model::Pool(8), ServerKind::Pool(8), true),
+    ("thread-per-connection", Model::ThreadPerConnection, ServerKind::Each, true),
+    ("fork-per-request", Model::ForkPerRequest, ServerKind::Each, false),
+    ("pre-fork", Model::PreFork(8), ServerKind::Pool(8), false),
+    ("event-loop", Model::EventLoop, ServerKind::EventLoop(1), true),
+    ("tokio", Model::Tokio(1), ServerKind::EventLoop(1), true),
 ];
 
 const SERVICES: [(&str, Service); 2] = [
@@ -43,39 +45,38 @@ fn main() {
     sys::affinity::pin(&[client_cpu]).unwrap();
     println!("server on CPU {server_cpu}, generator on {client_cpu}, {seconds} s per load");
     println!(
-        "{:<22} {:<14} {:>5} {:>8} {:>9} {:>9} {:>8} {:>8} {:>8} {:>8} {:>8}",
-        "model",
-        "service",
-        "busy",
-        "requests",
-        "mean, ms",
-        "formula",
-        "mean",
-        "p50",
-        "p99",
-        "each",
-        "doubts"
+        "{:<22} {:<14} right? consistent models; mean and p99 of the right one",
+        "model", "service"
     );
+    let (mut servers, mut among, mut alone) = (0, 0, 0);
     for (name, model, kind, keep_alive) in MODELS {
         if !all && !asked(name) {
             continue;
         }
         for (service_name, service) in SERVICES.into_iter().filter(|it| both || asked(it.0)) {
             let plan = Plan { model, service, keep_alive };
-            match prediction(&plan, server_cpu, kind, seconds) {
-                Ok(told) => print(name, service_name, &told),
+            match prediction(&plan, server_cpu, seconds) {
+                Ok(told) => {
+                    servers += 1;
+                    let right = told.is_consistent(kind) == Some(true);
+                    among += u32::from(right);
+                    let only = told.models.iter().filter(|it| it.fault.is_none());
+                    alone += u32::from(right && only.count() == 1);
+                    print(name, service_name, &told, kind);
+                }
                 Err(why) => println!("{name:<22} {service_name:<14} {why}"),
             }
         }
     }
+    println!("of {servers} servers the right model is consistent for {among}, alone for {alone}");
 }
 
-fn prediction(plan: &Plan, cpu: u32, kind: &str, seconds: u32) -> Result<LoadPrediction, String> {
+fn prediction(plan: &Plan, cpu: u32, seconds: u32) -> Result<LoadPrediction, String> {
     let listener = web::serve::listen(1024).unwrap();
     let mut server = Running::start(listener, plan, &[cpu]).unwrap();
     server.wait_until_ready(PATIENCE).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_scruple"));
-    command.args(["load", "--predict", kind, "--json", "--server-cpus", "1", "--seed", "1"]);
+    command.args(["load", "--predict", "auto", "--json", "--server-cpus", "1", "--seed", "1"]);
     command.args(["-z", &format!("{seconds}s"), &format!("http://{}/", server.address())]);
     if !plan.keep_alive {
         command.arg("--no-keep-alive");
@@ -86,38 +87,33 @@ fn prediction(plan: &Plan, cpu: u32, kind: &str, seconds: u32) -> Result<LoadPre
     told.map_err(|_| String::from_utf8_lossy(&output.stderr).trim().to_string())
 }
 
-fn print(name: &str, service: &str, told: &LoadPrediction) {
+fn print(name: &str, service: &str, told: &LoadPrediction, right: ServerKind) {
+    if let Some(seen) = &told.seen {
+        println!(
+            "{name:<22} {service:<14} alone {:.2} ms, {:.1} per second on {} connections, {:.3} CPUs",
+            seen.alone_ns.point / 1e6,
+            seen.throughput_per_s.point,
+            seen.connections,
+            seen.cpus_busy.unwrap_or(f64::NAN),
+        );
+    }
     let percent = |time: Option<PredictedTime>| {
         let error = time.and_then(|time| time.error());
         error.map_or("-".into(), |error| format!("{:+.1} %", 100.0 * error))
     };
-    if let Some(demand) = &told.demand {
-        let ms = |ns: u64| ns as f64 / 1e6;
+    let errors = |model: &PredictedModel, of: fn(&PredictedLoad) -> Option<PredictedTime>| {
+        model.loads.iter().map(|load| percent(of(load))).collect::<Vec<_>>().join(", ")
+    };
+    let is = |model: &&PredictedModel| model.server == right || model.fault.is_none();
+    for model in told.models.iter().filter(is) {
         println!(
-            "{name:<22} {service:<14} alone {:.2} ms, {:.1} per second on {} connections, held by \
-             {:?}; waits {:.2}, computes {:.2}, outside {:.2} ms",
-            demand.alone_ns / 1e6,
-            demand.throughput_per_s,
-            demand.connections,
-            demand.limit,
-            ms(demand.wait_ns),
-            ms(demand.cpu_ns),
-            ms(demand.outside_ns)
-        );
-    }
-    for load in &told.loads {
-        let ms = |ns: f64| format!("{:.2}", ns / 1e6);
-        println!(
-            "{name:<22} {service:<14} {:>5.2} {:>8} {:>9} {:>9} {:>8} {:>8} {:>8} {:>8} {:>8}",
-            load.utilisation,
-            load.requests,
-            load.mean.map_or("-".into(), |it| ms(it.measured_ns)),
-            load.formula.as_ref().map_or("-".into(), |it| ms(it.mean_ns)),
-            percent(load.mean),
-            percent(load.p50),
-            percent(load.p99),
-            load.each_p50.map_or("-".into(), |part| format!("{:.1} %", 100.0 * part)),
-            load.doubts.len(),
+            "{name:<22} {service:<14} {} {:?}{}: mean {}; p99 {} {}",
+            if model.server == right { "right" } else { "other" },
+            model.server,
+            if model.bound { " (bound)" } else { "" },
+            errors(model, |load| load.mean),
+            errors(model, |load| load.p99),
+            model.fault.map_or("consistent".into(), |fault| format!("refuted: {fault:?}")),
         );
     }
 }

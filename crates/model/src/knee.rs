@@ -7,35 +7,50 @@ use serde::{Deserialize, Serialize};
 /// What is asked of a search for the rate at which a server breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct KneeRules {
-    /// The rate that is tried first, in requests per second, above 0.
-    pub from_per_s: f64,
+    /// The rate that is tried first, in requests per second, above 0; null for 1.5 times the rate of one
+    /// request at a time.
+    pub from_per_s: Option<f64>,
     /// The highest rate that may be tried; null where the generator alone is the limit.
     pub most_per_s: Option<f64>,
     /// What the 95th percentile of the response time may be, in ns; null for
-    /// [`KneeRules::TIMES_LOWEST`] times that at the lowest rate.
+    /// [`KneeRules::TIMES_ALONE`] times that of one request at a time.
     pub limit_ns: Option<f64>,
-    /// Blocks at most, each a pass over the rates around the knee in random order.
-    pub blocks: u32,
+    /// How long the search may take, in ns.
+    pub budget_ns: u64,
+    /// How long each rate near the capacity is measured at least, in ns.
+    pub trial_least_ns: u64,
+    /// Whether requests come at constant intervals, not at random ones.
+    pub constant: bool,
     /// How narrow the interval is to be: its half-width as a part of the capacity.
     pub precision: f64,
-    /// Where the random order comes from.
-    pub seed: u64,
 }
 
 impl KneeRules {
-    /// The limit where none is stated, as a multiple of the 95th percentile at the lowest rate.
-    pub const TIMES_LOWEST: f64 = 5.0;
+    /// The limit where none is stated, as a multiple of the 95th percentile of one request at a time.
+    pub const TIMES_ALONE: f64 = 5.0;
 
-    /// The least part of the requests that must succeed for a rate to hold.
-    pub const THROUGHPUT_LEAST: f64 = 0.95;
+    /// The part of the requests that must be answered within the limit for a rate to be sustained.
+    pub const WITHIN_LEAST: f64 = 0.95;
+}
+
+/// What a trial is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum KneeStage {
+    /// One request at a time.
+    Alone,
+    /// Finding out where the capacity is, roughly.
+    Search,
+    /// Measuring it.
+    Measure,
 }
 
 /// One rate, tried once.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct KneeTrial {
-    /// 0 while the knee is searched for; then the block, from 1.
-    pub block: u32,
-    /// The rate at which requests were to come, per second.
+    /// What it is for.
+    pub stage: KneeStage,
+    /// The rate at which requests were to come, per second; of one request at a time that of the answers.
     pub per_s: f64,
     /// How long they came, in ns.
     pub elapsed_ns: u64,
@@ -45,6 +60,11 @@ pub struct KneeTrial {
     pub succeeded: u64,
     /// Of these, those that had no answer yet when the time was over, or were not even sent.
     pub open: u64,
+    /// Requests that count: those of the first tenth (when the queue is not yet in its steady state) and
+    /// those that came too late to be answered within the limit do not.
+    pub counted: u64,
+    /// Of these, those that were not answered, or not within the limit, or with a status of 400 or more.
+    pub late: u64,
     /// The median of the response time, in ns; null where too many requests were given up to know.
     pub p50_ns: Option<u64>,
     /// Its 95th percentile, from the same requests.
@@ -53,32 +73,28 @@ pub struct KneeTrial {
     pub service_p95_ns: Option<u64>,
 }
 
+impl KneeTrial {
+    /// Returns the part of the requests that count that were late; `None` where none counts.
+    #[must_use]
+    pub fn late_part(&self) -> Option<f64> {
+        (self.counted > 0).then(|| self.late as f64 / self.counted as f64)
+    }
+
+    /// Reports whether enough requests were answered within the limit.
+    #[must_use]
+    pub fn held(&self) -> bool {
+        self.late_part().is_some_and(|part| part <= 1.0 - KneeRules::WITHIN_LEAST)
+    }
+}
+
 /// What a rate broke by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum KneeBreak {
-    /// The 95th percentile of the response time is beyond the limit.
+    /// Answers came after the limit.
     ResponseTime,
-    /// Fewer requests succeeded than 95 % of those that came due.
+    /// Requests failed, or were answered with a status of 400 or more.
     Throughput,
-}
-
-/// What one rate did over all its trials.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct KneeRate {
-    /// The rate, per second.
-    pub per_s: f64,
-    /// Trials.
-    pub trials: u32,
-    /// Of these, those that held.
-    pub held: u32,
-    /// The median of the trials' 95th percentiles of the response time, in ns; null where most are
-    /// unknown.
-    pub p95_ns: Option<f64>,
-    /// Requests that succeeded per second, over all trials.
-    pub throughput_per_s: f64,
-    /// What most of the trials that did not hold broke by; null where all held.
-    pub broke: Option<KneeBreak>,
 }
 
 /// Why a search for the knee ended.
@@ -87,13 +103,13 @@ pub struct KneeRate {
 pub enum KneeEnd {
     /// The interval is narrow enough.
     Precise,
-    /// All blocks are measured.
-    Blocks,
     /// The time is over.
     OutOfTime,
+    /// An interval would take longer than there is time, so none was measured.
+    TooSlow,
     /// Somebody ended it.
     Interrupted,
-    /// The highest rate that may be tried held.
+    /// The highest rate that may be tried was sustained.
     HighestHeld,
     /// The lowest rate that makes sense broke.
     LowestBroke,
@@ -113,23 +129,26 @@ pub struct Knee {
     /// What was asked.
     pub rules: KneeRules,
     /// The limit that the 95th percentile of the response time was held against, in ns; null where
-    /// the lowest rate had none.
+    /// one request at a time had none.
     pub limit_ns: Option<f64>,
-    /// The lowest rate tried, and the 95th percentile of the response time there, in ns.
-    pub lowest_p95_ns: Option<f64>,
-    /// The rate at which the limit is crossed, in requests per second, with the 95 % interval over
-    /// blocks; null where fewer than two blocks have a crossing.
+    /// The 95th percentile of the response time of one request at a time, in ns.
+    pub alone_p95_ns: Option<f64>,
+    /// The rate at which 5 % of the requests of a server in its steady state are not answered within the
+    /// limit, in requests per second, with the 95 % interval over trials; null where too few trials near
+    /// it were measured.
     pub capacity_per_s: Option<Estimate>,
-    /// The highest rate of which most trials held, none below it having broken; null where none did.
+    /// About what the capacity is, where that is all that is known.
+    pub roughly_per_s: Option<f64>,
+    /// How long an interval would take, in ns, where there was no time for one.
+    pub needed_ns: Option<f64>,
+    /// The highest rate that held, none below it having broken; null where none did.
     pub held_per_s: Option<f64>,
-    /// The lowest rate of which most trials broke; null where none did.
+    /// The lowest rate that broke; null where none did.
     pub broke_per_s: Option<f64>,
     /// What it broke by.
     pub broke_by: Option<KneeBreak>,
     /// Why the search ended.
     pub end: KneeEnd,
-    /// The rates, ascending.
-    pub rates: Vec<KneeRate>,
     /// All trials, in the order in which they were measured.
     pub trials: Vec<KneeTrial>,
     /// Sentences that say what makes this result doubtful; empty where nothing does.

@@ -122,11 +122,11 @@ pub const LOADS_FORMAT: u32 = 1;
 
 /// Version of the layout of what `scruple load --find-knee --json` prints; docs/knee.schema.json
 /// describes it.
-pub const KNEE_FORMAT: u32 = 1;
+pub const KNEE_FORMAT: u32 = 2;
 
 /// Version of the layout of what `scruple load --predict --json` prints; docs/prediction.schema.json
 /// describes it.
-pub const PREDICTION_FORMAT: u32 = 1;
+pub const PREDICTION_FORMAT: u32 = 2;
 
 /// Version of the layout of what `scruple why --json` prints; docs/why.schema.json describes it.
 pub const WHY_FORMAT: u32 = 1;

@@ -10,10 +10,11 @@ use web::load::{CONNECTIONS_MAX, STREAMS_MAX, THREADS_MAX, check_header, check_m
 /// The most workers of a simulated server: the limit of laws::station.
 const SERVER_WORKERS_MAX: u32 = 1_000_000;
 
-const EXIT_CODES: &str = "Exit codes: 0 measured, and every --expect is met; 1 an --expect is not met; 2 \
-usage or environment error, or no request succeeded; 3 interrupted (the results so far are shown), an \
---expect cannot be decided, no capacity found (--find-knee), or some predictions missing (--predict); 125 \
-with --bisect, in the place of 3 and if no request succeeded.";
+const EXIT_CODES: &str = "Exit codes: 0 measured, and every --expect is met; 1 an --expect is not met, or \
+the server is not of the expected model (--expect-model); 2 usage or environment error, or no request \
+succeeded; 3 interrupted (the results so far are shown), an --expect cannot be decided, no capacity found \
+(--find-knee), or some predictions missing (--predict); 125 with --bisect, in the place of 3 and if no \
+request succeeded.";
 
 /// Load an HTTP server and measure its users' response times
 ///
@@ -152,24 +153,27 @@ pub(crate) struct LoadArgs {
     #[arg(long, conflicts_with_all = ["requests", "html", "hdr_log"])]
     pub(crate) find_knee: bool,
     /// With --find-knee: require 95 % of the responses within this time, such as 50ms [default: 5 times
-    /// their time at the lowest rate]
+    /// p95 of one request at a time]
     #[arg(long, value_name = "TIME", value_parser = quantity::time, requires = "find_knee")]
     pub(crate) limit: Option<f64>,
-    /// With --find-knee: start at this rate
-    #[arg(long, value_name = "RATE", value_parser = parse_rate, requires = "find_knee", default_value = "50")]
-    pub(crate) from: f64,
-    /// With --find-knee: measure for this time at most [default: 2m]
+    /// With --find-knee: start at this rate [default: 1.5 times that of one request at a time]
+    #[arg(long, value_name = "RATE", value_parser = parse_rate, requires = "find_knee")]
+    pub(crate) from: Option<f64>,
+    /// With --find-knee: measure for this time at most [default: 3m]
     #[arg(long, value_name = "TIME", value_parser = quantity::duration_ms, requires = "find_knee")]
     pub(crate) time_budget: Option<u64>,
-    /// Compare the server with a simulated queue of this kind: single, pool:8 (workers), each (a
-    /// thread per connection) or event-loop:2 (threads)
+    /// Report which models of a server explain its response times: of all (auto), or also of this one:
+    /// single, pool:8 (workers), each (a thread per connection) or event-loop:2 (threads)
     ///
     /// scruple first measures single requests, then the server's highest rate. Then it sends requests
-    /// at random intervals, at 50, 70 and 90 % of that rate, and gives the simulated server the same
+    /// at random intervals, at 50, 70 and 90 % of that rate, and gives simulated servers the same
     /// arrivals. docs/simulation.md has the details.
-    #[arg(long, value_name = "SERVER", value_parser = parse_server, conflicts_with_all = ["find_knee", "requests", "rate", "open", "hdr_log", "allow_remote"])]
-    pub(crate) predict: Option<ServerKind>,
-    /// With --predict: let the server use N CPUs [default: the number that it was seen to use]
+    #[arg(long, value_name = "SERVER", value_parser = parse_supposed, num_args = 0..=1, default_missing_value = "auto", conflicts_with_all = ["find_knee", "requests", "rate", "open", "hdr_log", "allow_remote"])]
+    pub(crate) predict: Option<Supposed>,
+    /// With --predict: exit with code 1 if this model is refuted, such as pool:8
+    #[arg(long, value_name = "SERVER", value_parser = parse_server, requires = "predict")]
+    pub(crate) expect_model: Option<ServerKind>,
+    /// With --predict: let the server use N CPUs [default: those that scruple may use]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536), requires = "predict")]
     pub(crate) server_cpus: Option<u32>,
     /// Print the result as JSON (docs/load.schema.json; with --find-knee docs/knee.schema.json, with
@@ -196,6 +200,15 @@ pub(crate) enum Order {
     Random,
 }
 
+/// What a server is supposed to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Supposed {
+    /// Any of the models
+    Auto,
+    /// This one
+    Kind(ServerKind),
+}
+
 /// The intervals of an open loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Open {
@@ -216,6 +229,14 @@ fn parse_rate(text: &str) -> Result<f64, String> {
 /// Parses a time that may be 0.
 fn parse_drain(text: &str) -> Result<u64, String> {
     if text == "0" { Ok(0) } else { quantity::duration_ms(text) }
+}
+
+/// Parses what a server is supposed to be.
+fn parse_supposed(text: &str) -> Result<Supposed, String> {
+    if text.contains("://") {
+        return Err("the URL stands before --predict, or after --predict auto".into());
+    }
+    if text == "auto" { Ok(Supposed::Auto) } else { parse_server(text).map(Supposed::Kind) }
 }
 
 /// Parses a kind of server.
@@ -329,6 +350,14 @@ mod tests {
         ] {
             assert!(parse_server(text).is_err_and(|why| why.contains("pool:K")), "{text}");
         }
+    }
+
+    #[test]
+    fn a_server_need_not_be_supposed_to_be_anything() {
+        assert_eq!(parse_supposed("auto"), Ok(Supposed::Auto));
+        assert_eq!(parse_supposed("single"), Ok(Supposed::Kind(ServerKind::Single)));
+        assert!(parse_supposed("http://127.0.0.1:8080/").is_err_and(|why| why.contains("auto")));
+        assert!(parse_supposed("pool").is_err_and(|why| why.contains("pool:K")));
     }
 
     #[test]

@@ -1,53 +1,52 @@
 //! `scruple load URL --find-knee`: the highest rate that a server sustains.
 
-use super::live::Watch;
+use super::live::{REST_MOST, Watch};
 use super::plan::{Asked, TRIAL_MS, at_rate};
-use crate::cli::load::LoadArgs;
+use crate::cli::load::{LoadArgs, Open};
 use crate::exit::Exit;
 use crate::{session, ui};
-use analysis::{KneeInput, KneeStep};
+use analysis::{KneeSearch, KneeStep, MeasuredRequest};
 use anyhow::{Result, bail};
-use model::{KneeEnd, KneeRules, KneeTrial, LoadPlan, LoadResult};
+use model::{Arrivals, KneeEnd, KneeRules, KneeStage, KneeTrial, LoadPlan, LoadResult};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
+use wording::number::duration_s;
 
 /// The time to measure in where none is stated.
-const BUDGET: Duration = Duration::from_secs(120);
+const BUDGET: Duration = Duration::from_secs(180);
 
-/// Blocks at most, and how narrow the interval is to be.
-const BLOCKS: u32 = 12;
-const PRECISION: f64 = 0.03;
+/// How narrow the interval is to be.
+const PRECISION: f64 = 0.04;
 
-/// Requests that a 95th percentile needs: ten lie beyond it.
-const REQUESTS_LEAST: f64 = 200.0;
-
-/// A trial of a low rate is at most this many times as long as the others.
-const LONGER_MAX: u64 = 5;
+/// How long a server may take to answer what it has left over from a trial that broke.
+const DRAIN_MS: u64 = 20_000;
 
 pub(super) fn find(args: &LoadArgs, asked: &Asked) -> Result<Exit> {
+    let budget = args.time_budget.map_or(BUDGET, Duration::from_millis);
     let rules = KneeRules {
         from_per_s: args.from,
         most_per_s: args.rate,
         limit_ns: args.limit,
-        blocks: BLOCKS,
+        budget_ns: budget.as_nanos() as u64,
+        trial_least_ns: 1_000_000 * args.duration.unwrap_or(TRIAL_MS),
+        constant: args.open == Some(Open::Constant),
         precision: PRECISION,
-        seed: asked.seed,
     };
-    let budget = args.time_budget.map_or(BUDGET, Duration::from_millis);
-    let search = Search {
+    ui::note(&format!("--find-knee takes {} at most", duration_s(budget.as_secs().max(1))));
+    let mut conduct = Conduct {
         args,
         asked,
-        rules,
+        search: KneeSearch::new(rules),
         budget,
         begun: Instant::now(),
         watch: Watch::new(Some(budget)).never_gives_up(),
-        trials: Vec::new(),
+        trials: 0,
         doubts: BTreeMap::new(),
+        announced: false,
     };
-    let (end, trials, doubts) = search.conduct()?;
-    let (scruple, plan) = (session::VERSION, &asked.plan);
-    let input = KneeInput { scruple, plan, rules, trials: &trials, end, doubts };
-    let knee = analysis::knee(input);
+    let end = conduct.conduct()?;
+    let doubts = conduct.doubts();
+    let knee = conduct.search.finish(session::VERSION, &asked.plan, end, doubts);
     ui::show(args.json, &knee, |width| report::knee(&knee).text(width))?;
     match end {
         KneeEnd::NoAnswer => bail!("{} answered nothing", asked.plan.url),
@@ -57,60 +56,132 @@ pub(super) fn find(args: &LoadArgs, asked: &Asked) -> Result<Exit> {
 }
 
 /// A search under way.
-struct Search<'a> {
+struct Conduct<'a> {
     args: &'a LoadArgs,
     asked: &'a Asked,
-    rules: KneeRules,
+    search: KneeSearch,
     budget: Duration,
     begun: Instant,
     watch: Watch,
-    trials: Vec<KneeTrial>,
+    trials: u64,
     /// What made trials doubtful by its words without their numbers: in how many, and the last.
     doubts: BTreeMap<String, (usize, String)>,
+    /// Whether the time that the measurement takes was shown.
+    announced: bool,
 }
 
-impl Search<'_> {
-    /// Conducts trials until the answer is known or none can be. Returns how it ended, the trials and their
-    /// doubts.
-    fn conduct(mut self) -> Result<(KneeEnd, Vec<KneeTrial>, Vec<String>)> {
-        let end = loop {
-            let (per_s, block) = match analysis::knee_next(&self.rules, &self.trials) {
-                KneeStep::Try { per_s, block } => (per_s, block),
-                KneeStep::End(end) => break end,
+impl Conduct<'_> {
+    /// Conducts trials until the answer is known or none can be. Returns how it ended.
+    fn conduct(&mut self) -> Result<KneeEnd> {
+        loop {
+            let left = self.budget.saturating_sub(self.begun.elapsed() + REST_MOST);
+            let went_on = match self.search.next(left.as_nanos() as f64) {
+                KneeStep::Alone { requests, length_ms } => self.alone(requests, length_ms)?,
+                KneeStep::Try { per_s, length_ms, stage } => {
+                    self.announce(stage, left);
+                    self.trial(per_s, length_ms, stage)?
+                }
+                KneeStep::End(end) => return Ok(end),
             };
-            let length_ms = length_ms(per_s, self.args.duration.unwrap_or(TRIAL_MS));
-            if self.begun.elapsed() + Duration::from_millis(length_ms) > self.budget {
-                break KneeEnd::OutOfTime;
+            if !went_on {
+                return Ok(KneeEnd::Interrupted);
             }
-            let Some(result) = self.trial(per_s, block, length_ms)? else {
-                break KneeEnd::Interrupted;
-            };
-            for doubt in &result.doubts {
-                let known = self.doubts.entry(without_numbers(doubt)).or_default();
-                *known = (known.0 + 1, doubt.clone());
-            }
-            self.trials.push(measured(&result, per_s, block));
-        };
-        let doubts = self.doubts();
-        Ok((end, self.trials, doubts))
+        }
     }
 
-    fn trial(&mut self, per_s: f64, block: u32, length_ms: u64) -> Result<Option<LoadResult>> {
-        let seed = self.asked.seed.wrapping_add(self.trials.len() as u64);
+    /// Says once how long it will take, as soon as that is known.
+    fn announce(&mut self, stage: KneeStage, left: Duration) {
+        let roughly = self.search.roughly_per_s();
+        let new = stage == KneeStage::Measure && !self.announced;
+        let Some(per_s) = roughly.filter(|_| new) else { return };
+        self.announced = true;
+        let left = duration_s(left.as_secs().max(1));
+        ui::note(&format!(
+            "the capacity is about {per_s:.0} per second; measuring for {left} at most"
+        ));
+    }
+
+    /// Sends requests one at a time. False if somebody ended it.
+    fn alone(&mut self, requests: u64, length_ms: u64) -> Result<bool> {
+        let arrivals = match self.args.rate {
+            Some(per_s) => Arrivals::Paced { per_s },
+            None => Arrivals::Closed,
+        };
+        let plan = LoadPlan {
+            arrivals,
+            connections: 1,
+            threads: 1,
+            requests: Some(requests),
+            duration_ms: Some(length_ms),
+            ..self.asked.plan.clone()
+        };
+        let outcome = self.watch.run_part("one at a time", &plan, &self.asked.body, false)?;
+        let Some((outcome, _)) = outcome else { return Ok(false) };
+        let result = outcome.result;
+        let answered = result.counts.answered;
+        // Where they wait for their turn, only the service is that of one request at a time.
+        let service = KneeTrial {
+            p50_ns: result.service.at(50.0),
+            p95_ns: result.service.at(95.0),
+            ..measured(&result, 0.0, KneeStage::Alone)
+        };
+        self.note(&result);
+        self.search.add_alone(service, answered);
+        Ok(true)
+    }
+
+    /// Tries a rate. False if somebody ended it.
+    fn trial(&mut self, per_s: f64, length_ms: u64, stage: KneeStage) -> Result<bool> {
+        let seed = self.asked.seed.wrapping_add(self.trials);
         let plan = LoadPlan {
             arrivals: at_rate(self.args.open, per_s, seed),
             duration_ms: Some(length_ms),
             ..self.asked.plan.clone()
         };
-        let stage = if block == 0 { "search".into() } else { format!("block {block}") };
-        let about = format!("{stage}, {per_s:.0} per second");
-        let outcome = self.watch.run_part(&about, &plan, &self.asked.body, false)?;
-        Ok(outcome.map(|(outcome, _)| outcome.result))
+        let about = match stage {
+            KneeStage::Measure => format!("measuring, {per_s:.0} per second"),
+            _ => format!("searching, {per_s:.0} per second"),
+        };
+        let outcome = self.watch.run_part(&about, &plan, &self.asked.body, true)?;
+        let Some((outcome, noted)) = outcome else { return Ok(false) };
+        let request = |one: &web::load::Noted| MeasuredRequest {
+            at_ns: one.due_ns,
+            done_ns: one.done_ns,
+            connection: one.connection.unwrap_or(plan.connections),
+        };
+        let requests: Vec<MeasuredRequest> = noted.iter().map(request).collect();
+        let trial = measured(&outcome.result, per_s, stage);
+        self.note(&outcome.result);
+        self.search.add(trial, &requests);
+        self.trials += 1;
+        if outcome.result.counts.in_flight > 0 { self.drain() } else { Ok(true) }
+    }
+
+    /// Waits until the server has answered what is left over: one request more waits behind it. False if
+    /// somebody ended it.
+    fn drain(&mut self) -> Result<bool> {
+        let plan = LoadPlan {
+            arrivals: Arrivals::Closed,
+            connections: 1,
+            threads: 1,
+            requests: Some(1),
+            duration_ms: Some(DRAIN_MS),
+            ..self.asked.plan.clone()
+        };
+        let outcome = self.watch.run_part("one more", &plan, &self.asked.body, false)?;
+        Ok(outcome.is_some())
+    }
+
+    fn note(&mut self, result: &LoadResult) {
+        for doubt in &result.doubts {
+            let known = self.doubts.entry(without_numbers(doubt)).or_default();
+            *known = (known.0 + 1, doubt.clone());
+        }
     }
 
     /// Returns the doubts, with how many trials each was of.
     fn doubts(&self) -> Vec<String> {
-        let all = self.trials.len();
+        let all = self.trials + 1;
         let line = |(n, last): &(usize, String)| {
             format!(
                 "In {n} of {all} trials (here the last of them): {}",
@@ -126,21 +197,17 @@ fn without_numbers(text: &str) -> String {
     text.chars().filter(|c| !c.is_ascii_digit() && !".,".contains(*c)).collect()
 }
 
-/// Returns how long a rate is tried, in ms.
-fn length_ms(per_s: f64, least_ms: u64) -> u64 {
-    let wanted = (REQUESTS_LEAST / per_s * 1e3).ceil() as u64;
-    wanted.clamp(least_ms, least_ms.saturating_mul(LONGER_MAX))
-}
-
-fn measured(result: &LoadResult, per_s: f64, block: u32) -> KneeTrial {
+fn measured(result: &LoadResult, per_s: f64, stage: KneeStage) -> KneeTrial {
     let counts = &result.counts;
     KneeTrial {
-        block,
+        stage,
         per_s,
         elapsed_ns: result.elapsed_ns,
         due: counts.due(),
         succeeded: counts.succeeded,
         open: counts.in_flight + counts.unsent,
+        counted: 0,
+        late: 0,
         p50_ns: result.response.at(50.0),
         p95_ns: result.response.at(95.0),
         service_p95_ns: result.service.at(95.0),
@@ -152,13 +219,6 @@ mod tests {
     use super::*;
     use crate::load::tests::result;
     use model::{LoadCounts, LoadError, LoadPercentile, LoadTimes};
-
-    #[test]
-    fn a_low_rate_is_tried_for_longer() {
-        assert_eq!(length_ms(50.0, 2_000), 4_000);
-        assert_eq!(length_ms(10_000.0, 2_000), 2_000);
-        assert_eq!(length_ms(0.1, 2_000), 10_000);
-    }
 
     #[test]
     fn doubts_that_differ_in_numbers_are_one() {
@@ -185,8 +245,8 @@ mod tests {
             LoadPercentile { percent: 95.0, ns: None },
         ];
         let response = LoadTimes { percentiles, ..LoadTimes::default() };
-        let trial = measured(&LoadResult { counts, response, ..result() }, 10.0, 2);
+        let trial = measured(&LoadResult { counts, response, ..result() }, 10.0, KneeStage::Search);
         assert_eq!((trial.due, trial.succeeded, trial.open), (100, 80, 3));
-        assert_eq!((trial.p50_ns, trial.p95_ns, trial.block), (Some(5), None, 2));
+        assert_eq!((trial.p50_ns, trial.p95_ns, trial.counted), (Some(5), None, 0));
     }
 }

@@ -13,7 +13,7 @@ const HOPELESS_AFTER: Duration = Duration::from_secs(3);
 /// The pause after one load of several, in which a server ends what it still has to do: as long as its
 /// responses took, within these.
 const REST_LEAST: Duration = Duration::from_millis(100);
-const REST_MOST: Duration = Duration::from_secs(2);
+pub(super) const REST_MOST: Duration = Duration::from_secs(2);
 
 /// How often a pause looks for an interrupt.
 const LOOK_EVERY: Duration = Duration::from_millis(20);

@@ -8,6 +8,7 @@ mod log;
 mod plan;
 mod predict;
 mod sent;
+mod server_cpu;
 pub(crate) mod versus;
 
 use crate::cli::load::LoadArgs;

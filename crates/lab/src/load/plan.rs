@@ -179,7 +179,8 @@ fn check_remote(args: &LoadArgs, host: &str) -> anyhow::Result<()> {
 
 fn arrivals(args: &LoadArgs, seed: u64) -> Arrivals {
     if args.find_knee {
-        let per_s = args.rate.map_or(args.from, |most| most.min(args.from));
+        // Of no trial: each has its own rate.
+        let per_s = args.from.or(args.rate).unwrap_or(1.0);
         return at_rate(args.open, per_s, seed);
     }
     match (args.rate, args.open) {

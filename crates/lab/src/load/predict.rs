@@ -1,29 +1,30 @@
-//! `scruple load URL --predict SERVER`: whether a server does as the queue that it should be.
+//! `scruple load URL --predict`: which models of a server are consistent with its response times.
 
 use super::files;
 use super::live::{Watch, silence};
 use super::plan::Asked;
-use crate::cli::load::LoadArgs;
+use super::server_cpu::Server;
+use crate::cli::load::{LoadArgs, Supposed};
 use crate::destination::place;
 use crate::exit::Exit;
 use crate::session;
-use analysis::{MeasuredLoad, MeasuredRequest, Saturated};
+use analysis::{MeasuredLoad, MeasuredRequest};
 use anyhow::{anyhow, bail};
-use model::{Arrivals, LoadPlan, LoadPrediction, Network, PredictedLoad, ServerDemand};
+use model::{Arrivals, Estimate, LoadPlan, LoadPrediction, Network, ServerSeen};
 use report::PredictedCurves;
 use web::load::{Noted, Outcome};
 
 /// The parts of the saturated throughput at which requests come.
 const UTILISATIONS: [f64; 3] = [0.5, 0.7, 0.9];
 
-/// How long one request at a time is asked for, and how long each closed loop lasts that is to find
-/// how many connections get the most answers.
-const ALONE_MS: u64 = 2_000;
+/// How long one request at a time is asked for in each piece, and how long each closed loop lasts that is to
+/// find how many connections get the most answers.
+const ALONE_MS: u64 = 700;
 const CLOSED_MS: u64 = 1_500;
 
-/// How long those connections ask again for the throughput that is kept, at most. What is under way at
-/// its end is missing from the throughput: half of 16 requests that share a CPU are 1 % of 1.5 s of
-/// them, and at 90 % utilisation 1 % of capacity is 10 % of the response time.
+/// Those connections ask again in that number of pieces for the throughput that is kept, all of them together
+/// for at most this time. At 90 % utilisation 1 % of capacity is 10 % of the response time.
+const PIECES: u64 = 3;
 const SATURATED_MS_MAX: u64 = 10_000;
 
 /// More connections must bring so much more throughput for yet more to be tried.
@@ -41,138 +42,225 @@ const OPEN_TIMES: u32 = 2;
 const FILES_LEFT: u64 = 64;
 
 pub(super) fn predict(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Exit> {
-    let Some(server) = args.predict else {
-        bail!("--predict needs the model of the server, such as --predict pool:8")
-    };
     // Before the loads: what cannot be measured again should have a place.
     let html = place(args.html.as_deref(), "--html")?;
-    let study = Study {
-        asked,
-        watch: Watch::new(None),
-        connections_max: args.connections.unwrap_or_else(|| most_open(MOST)),
-        fixed: args.connections.is_some(),
-        curves: Vec::new(),
+    let supposed = match args.predict {
+        Some(Supposed::Kind(kind)) => Some(kind),
+        _ => None,
     };
     let mut prediction = LoadPrediction {
         format: model::PREDICTION_FORMAT,
         scruple: session::VERSION.into(),
         plan: asked.plan.clone(),
-        server,
-        cpus: 0,
-        demand: None,
+        asked: args.expect_model.or(supposed),
+        seen: None,
         doubts: Vec::new(),
-        loads: Vec::new(),
+        models: Vec::new(),
         complete: false,
     };
-    let curves = study.conduct(args, &mut prediction)?;
+    let mut study = Study {
+        asked,
+        server: Server::find(&asked.plan.url),
+        watch: Watch::new(None),
+        connections_max: args.connections.unwrap_or_else(|| most_open(MOST)),
+        fixed: args.connections.is_some(),
+        alone_ns: Vec::new(),
+        doubts: Vec::new(),
+    };
+    let mut loads = Vec::new();
+    prediction.complete = study.conduct(args, &mut prediction.seen, &mut loads)?;
+    prediction.doubts = study.doubts;
+    if let Some(seen) = &prediction.seen {
+        let measured: Vec<MeasuredLoad<'_>> = loads.iter().map(Noticed::measured).collect();
+        let (server, keep_alive) = (prediction.asked, asked.plan.keep_alive);
+        let models = analysis::predicted_models(seen, server, keep_alive, &measured);
+        prediction.models = models.map_err(|why| anyhow!(why))?;
+    }
+    let ends = |load: &Noticed| {
+        let shown = prediction.shown();
+        let ends = shown.map(|model| analysis::predicted_ends(model, &load.requests));
+        curves(&load.requests, &ends.unwrap_or_default())
+    };
+    let curves: Vec<PredictedCurves> = loads.iter().map(ends).collect();
     let drawn = report::prediction(&prediction, &curves);
     let plain = report::prediction(&prediction, &[]);
     files::show(args, html, &prediction, &drawn, Some(&plain))?;
-    Ok(if prediction.complete { Exit::Done } else { Exit::Incomplete })
+    let expected = args.expect_model.and_then(|kind| prediction.is_consistent(kind));
+    Ok(match expected {
+        _ if !prediction.complete => Exit::Incomplete,
+        Some(false) => Exit::Refuted,
+        _ => Exit::Done,
+    })
+}
+
+/// What was measured at one rate.
+struct Noticed {
+    per_s: f64,
+    utilisation: f64,
+    requests: Vec<MeasuredRequest>,
+    doubts: Vec<String>,
+}
+
+impl Noticed {
+    fn measured(&self) -> MeasuredLoad<'_> {
+        let Noticed { per_s, utilisation, requests, doubts } = self;
+        MeasuredLoad { per_s: *per_s, utilisation: *utilisation, requests, doubts }
+    }
 }
 
 /// The loads of one prediction.
 struct Study<'a> {
     asked: &'a Asked,
+    server: Server,
     watch: Watch,
     connections_max: u32,
     /// Whether a number of connections was stated.
     fixed: bool,
-    /// The response times of each load that was played.
-    curves: Vec<PredictedCurves>,
+    /// The mean response time of one request at a time, in each piece of it.
+    alone_ns: Vec<f64>,
+    /// What made the closed loops doubtful.
+    doubts: Vec<String>,
+}
+
+/// A closed loop.
+#[derive(Clone, Copy)]
+struct Closed {
+    connections: u32,
+    per_s: f64,
+    /// CPU time of the server's own processes, per answer and per time.
+    cpu_ns: Option<f64>,
+    cpus_busy: Option<f64>,
 }
 
 impl Study<'_> {
-    /// Conducts all loads, unless it is interrupted. Returns the curves of those that were played.
+    /// Conducts all loads. False if it was interrupted.
     fn conduct(
-        mut self,
+        &mut self,
         args: &LoadArgs,
-        prediction: &mut LoadPrediction,
-    ) -> anyhow::Result<Vec<PredictedCurves>> {
-        let Some(alone_ns) = self.alone()? else { return Ok(self.curves) };
-        let Some((saturated, doubts)) = self.saturate()? else { return Ok(self.curves) };
-        prediction.doubts = doubts;
-        let most = sys::affinity::allowed().map_or(1, |cpus| cpus.len() as u32);
-        prediction.cpus = args.server_cpus.unwrap_or_else(|| analysis::cpus_seen(&saturated, most));
-        let demand =
-            analysis::server_demand(prediction.server, prediction.cpus, alone_ns, &saturated);
-        let demand = demand.ok_or_else(|| anyhow!("{} answered nothing", self.asked.plan.url))?;
-        prediction.demand = Some(demand);
+        seen: &mut Option<ServerSeen>,
+        loads: &mut Vec<Noticed>,
+    ) -> anyhow::Result<bool> {
+        let Some(connections) = self.most_answers()? else { return Ok(false) };
+        let Some(pieces) = self.pieces(connections)? else { return Ok(false) };
+        let rates: Vec<f64> = pieces.iter().map(|piece| piece.per_s).collect();
+        let throughput = analysis::median(&rates).filter(|per_s| *per_s > 0.0);
+        let Some(per_s) = throughput else { bail!("{} answered nothing", self.asked.plan.url) };
         for (number, utilisation) in UTILISATIONS.into_iter().enumerate() {
-            match self.beside(prediction, &demand, utilisation, number as u64)? {
-                Some(load) => prediction.loads.push(load),
-                None => return Ok(self.curves),
+            if !self.alone()? {
+                return Ok(false);
+            }
+            match self.open(utilisation, per_s, connections, number as u64)? {
+                Some(load) => loads.push(load),
+                None => break,
             }
         }
-        prediction.complete = true;
-        Ok(self.curves)
+        let middle = |of: fn(&Closed) -> Option<f64>| {
+            let all: Option<Vec<f64>> = pieces.iter().map(of).collect();
+            analysis::median(&all?)
+        };
+        let allowed = || sys::affinity::allowed().map_or(1, |cpus| cpus.len() as u32);
+        *seen = analysis::median_estimate(&self.alone_ns).map(|alone_ns| ServerSeen {
+            alone_ns,
+            connections,
+            throughput_per_s: Estimate {
+                point: per_s,
+                low: rates.iter().copied().fold(f64::INFINITY, f64::min),
+                high: rates.iter().copied().fold(0.0, f64::max),
+                standard_error: None,
+                // The median of three lies between the least and the most of them in 3 of 4 cases.
+                level: 0.75,
+                samples: rates.len() as u32,
+            },
+            cpu_ns: middle(|piece| piece.cpu_ns),
+            cpus_busy: middle(|piece| piece.cpus_busy),
+            cpus: args.server_cpus.unwrap_or_else(allowed),
+        });
+        Ok(loads.len() == UTILISATIONS.len())
     }
 
-    /// Returns the mean response time of one request at a time, in ns; `None` if interrupted.
-    fn alone(&mut self) -> anyhow::Result<Option<f64>> {
+    /// Adds the mean response time of one request at a time. False if interrupted.
+    fn alone(&mut self) -> anyhow::Result<bool> {
         let plan = self.closed(1, ALONE_MS);
-        let Some((outcome, _)) = self.load("one at a time", &plan, false)? else { return Ok(None) };
-        if let Some(why) = silence(&outcome.result) {
+        let Some((outcome, _)) = self.load("one at a time", &plan, false)? else {
+            return Ok(false);
+        };
+        if let Some(why) = silence(&outcome.result).filter(|_| self.alone_ns.is_empty()) {
             bail!("{why}");
         }
         // The one that was under way at the end is one of many, and nobody knows its time.
-        Ok(Some(outcome.response.known.mean()))
+        let known = &outcome.response.known;
+        self.alone_ns.extend((!known.is_empty()).then(|| known.mean()));
+        Ok(true)
     }
 
-    /// Returns the closed loop with the most answers, and what makes it doubtful: connections are doubled
-    /// until they bring no more, and those that brought the most ask for as long as a load lasts.
-    fn saturate(&mut self) -> anyhow::Result<Option<(Saturated, Vec<String>)>> {
-        let mut best: Option<(Saturated, Vec<String>)> = None;
+    /// Returns how many connections get the most answers: they are doubled until they bring no more.
+    fn most_answers(&mut self) -> anyhow::Result<Option<u32>> {
+        let mut best: Option<Closed> = None;
         let mut connections = FIRST.min(self.connections_max);
         loop {
+            if !self.alone()? {
+                return Ok(None);
+            }
             let Some(seen) = self.saturated(connections, CLOSED_MS)? else { return Ok(None) };
-            let least = best.as_ref().map_or(0.0, |(best, _)| best.throughput_per_s);
-            let gains = seen.0.throughput_per_s > GAIN_LEAST * least;
-            if best.is_none() || seen.0.throughput_per_s > least {
+            let least = best.map_or(0.0, |best| best.per_s);
+            if best.is_none() || seen.per_s > least {
                 best = Some(seen);
             }
-            if !gains || connections >= self.connections_max {
-                break;
+            if seen.per_s <= GAIN_LEAST * least || connections >= self.connections_max {
+                return Ok(best.map(|best| best.connections));
             }
             connections = (2 * connections).min(self.connections_max);
         }
-        let long_ms = self.asked.plan.duration_ms.unwrap_or(0).min(SATURATED_MS_MAX);
-        match best {
-            Some((best, _)) if long_ms > CLOSED_MS => self.saturated(best.connections, long_ms),
-            best => Ok(best),
+    }
+
+    /// Returns the pieces of the closed loop whose throughput is kept; requests one at a time come between
+    /// them. What makes it doubtful is that of its last piece.
+    fn pieces(&mut self, connections: u32) -> anyhow::Result<Option<Vec<Closed>>> {
+        let whole_ms = self.asked.plan.duration_ms.unwrap_or(0).min(SATURATED_MS_MAX);
+        let each_ms = (whole_ms / PIECES).max(CLOSED_MS.min(whole_ms)).max(1);
+        let mut pieces = Vec::new();
+        for _ in 0..PIECES {
+            self.doubts.clear();
+            match self.saturated(connections, each_ms)? {
+                Some(piece) => pieces.push(piece),
+                None => return Ok(None),
+            }
+            if !self.alone()? {
+                return Ok(None);
+            }
         }
+        Ok(Some(pieces))
     }
 
     /// Returns one closed loop; `None` if it was interrupted.
-    fn saturated(
-        &mut self,
-        connections: u32,
-        duration_ms: u64,
-    ) -> anyhow::Result<Option<(Saturated, Vec<String>)>> {
+    fn saturated(&mut self, connections: u32, duration_ms: u64) -> anyhow::Result<Option<Closed>> {
         let plan = self.closed(connections, duration_ms);
         let about = format!("{connections} connections");
+        let before_ns = self.server.cpu_ns();
         let Some((outcome, _)) = self.load(&about, &plan, false)? else { return Ok(None) };
+        let used_ns = before_ns.zip(self.server.cpu_ns());
+        let used_ns = used_ns.map(|(before, now)| now.saturating_sub(before) as f64);
         let result = outcome.result;
-        let answered = result.counts.answered.max(1) as f64;
-        let seen = Saturated {
+        self.doubts = result.doubts;
+        Ok(Some(Closed {
             connections,
-            throughput_per_s: result.throughput_per_s,
-            cpu_seen_ns: result.foreign_cpu_ns.map(|ns| ns as f64 / answered),
-        };
-        Ok(Some((seen, result.doubts)))
+            per_s: outcome.steady.map_or(result.throughput_per_s, |steady| steady.per_s),
+            cpu_ns: used_ns.map(|ns| ns / result.counts.answered.max(1) as f64),
+            cpus_busy: used_ns.map(|ns| ns / result.elapsed_ns.max(1) as f64),
+        }))
     }
 
-    /// Returns a load at a part of what the server bears, measured and predicted.
-    fn beside(
+    /// Returns a load at a part of what the server sustains; `None` if it was interrupted.
+    fn open(
         &mut self,
-        prediction: &LoadPrediction,
-        demand: &ServerDemand,
         utilisation: f64,
+        most_per_s: f64,
+        connections: u32,
         number: u64,
-    ) -> anyhow::Result<Option<PredictedLoad>> {
-        let per_s = utilisation * demand.throughput_per_s;
+    ) -> anyhow::Result<Option<Noticed>> {
+        let per_s = utilisation * most_per_s;
         let seed = self.asked.seed.wrapping_add(number);
-        let enough = (OPEN_TIMES * demand.connections).max(self.asked.plan.connections);
+        let enough = (OPEN_TIMES * connections).max(self.asked.plan.connections);
         let plan = LoadPlan {
             arrivals: Arrivals::Poisson { per_s, seed },
             connections: if self.fixed { self.asked.plan.connections } else { most_open(enough) },
@@ -180,20 +268,10 @@ impl Study<'_> {
         };
         let about = format!("{:.0} % of it", 100.0 * utilisation);
         let Some((outcome, noted)) = self.load(&about, &plan, true)? else { return Ok(None) };
-        let requests: Vec<MeasuredRequest> = noted.iter().map(|one| observed(one, &plan)).collect();
+        let requests = noted.iter().map(|one| observed(one, &plan)).collect();
         let mut doubts = outcome.result.doubts;
         doubts.extend(turned_away(&outcome.result.network));
-        let load = MeasuredLoad {
-            per_s,
-            random: true,
-            keep_alive: plan.keep_alive,
-            requests: &requests,
-            doubts: &doubts,
-        };
-        let played = analysis::predicted_load(prediction.server, prediction.cpus, demand, &load);
-        let played = played.map_err(|why| anyhow!(why))?;
-        self.curves.push(curves(&requests, &played.done_ns));
-        Ok(Some(played.load))
+        Ok(Some(Noticed { per_s, utilisation, requests, doubts }))
     }
 
     /// Returns a closed loop.

@@ -2,18 +2,18 @@
 
 use super::load::{answer, asked, begin, doubts, rate, time, time_or_unknown};
 use crate::doc::{Block, Doc, Role, Table};
-use model::{Knee, KneeBreak, KneeEnd, KneeRules};
+use model::{Knee, KneeBreak, KneeEnd, KneeRules, KneeStage, KneeTrial};
 use wording::counted;
-use wording::number::{Parts, Terms, parts};
+use wording::number::{Parts, Terms, duration_s, parts};
 
 /// Returns the highest rate that a server sustains, what defines it, and each rate that was tried.
 pub fn knee(knee: &Knee) -> Doc<'static> {
     let first = format!("first load: {}", asked(&knee.plan));
     let mut doc = begin(&knee.scruple, "the capacity of a server", &knee.plan, &first);
-    doc.push(answer(knee.held_per_s.is_some(), capacity(knee)));
+    doc.push(answer(knee.capacity_per_s.is_some() || knee.held_per_s.is_some(), capacity(knee)));
     doc.push(Block::paragraph(Role::Further, criterion(knee)));
     doc.blocks.extend(doubts(&knee.doubts));
-    doc.push(Block::heading(2, "Rates tried, in requests per second"));
+    doc.push(Block::heading(2, "Trials, in requests per second"));
     doc.push(Block::Table(table(knee)));
     doc.push(Block::small(ended(knee)));
     doc
@@ -21,37 +21,52 @@ pub fn knee(knee: &Knee) -> Doc<'static> {
 
 fn capacity(knee: &Knee) -> String {
     if let Some(capacity) = &knee.capacity_per_s {
-        let blocks = counted(capacity.samples.into(), "block");
+        let trials = counted(capacity.samples.into(), "trial");
         let Parts { point, interval } = parts(capacity, Terms::Plain);
         return format!(
             "The server sustains {point} requests per second {interval} (95 % confidence interval \
-             over {blocks})."
+             over {trials})."
         );
     }
-    match (knee.held_per_s.map(rate), knee.broke_per_s.map(rate)) {
-        (Some(held), Some(broke)) => format!(
+    let roughly = knee.roughly_per_s.map(rate);
+    match (knee.held_per_s.map(rate), knee.broke_per_s.map(rate), roughly) {
+        (_, Some(_), Some(roughly)) if knee.end == KneeEnd::TooSlow => {
+            format!("The server sustains about {roughly} requests per second. {}", needed(knee))
+        }
+        (Some(held), Some(broke), _) => format!(
             "The server sustains {held} requests per second and not {broke}. There was no time for a \
              confidence interval."
         ),
-        (Some(held), None) => {
+        (Some(held), None, _) => {
             format!("The server sustains {held} requests per second, the highest rate tried.")
         }
-        (None, Some(broke)) if knee.end != KneeEnd::NoAnswer => format!(
+        (None, Some(broke), _) => format!(
             "The server does not sustain {broke} requests per second, the lowest rate tried."
         ),
+        (None, None, _) if knee.end == KneeEnd::LowestBroke => {
+            "The server does not keep the limit even for one request at a time.".into()
+        }
+        _ if knee.limit_ns.is_some() => "There was no time to try a rate.".into(),
         _ => "No request was answered.".into(),
     }
+}
+
+/// Returns how long an interval would take.
+fn needed(knee: &Knee) -> String {
+    let seconds = knee.needed_ns.map_or(0.0, |ns| (ns / 1e9).ceil());
+    // The search before it comes on top.
+    let all = duration_s((1.5 * seconds) as u64);
+    format!("A confidence interval takes about {all}: set --time-budget.")
 }
 
 /// Returns what it means to sustain a rate, and what fails first above the capacity.
 fn criterion(knee: &Knee) -> String {
     let Some(limit) = knee.limit_ns.map(time) else {
-        return "No limit could be set: too few requests were answered at the lowest rate.".into();
+        return "No limit could be set: too few requests were answered one at a time.".into();
     };
-    let source = match (knee.rules.limit_ns, knee.lowest_p95_ns.map(time), knee.rates.first()) {
-        (None, Some(p95), Some(lowest)) => {
-            let (times, per_s) = (KneeRules::TIMES_LOWEST, rate(lowest.per_s));
-            format!(" ({times} times its {p95} at {per_s} requests per second)")
+    let source = match (knee.rules.limit_ns, knee.alone_p95_ns.map(time)) {
+        (None, Some(p95)) => {
+            format!(" ({} times the {p95} of one request at a time)", KneeRules::TIMES_ALONE)
         }
         _ => String::new(),
     };
@@ -61,33 +76,36 @@ fn criterion(knee: &Knee) -> String {
         None => "",
     };
     format!(
-        "A rate is sustained if p95 of the response time is within {limit}{source} and 95 % of the \
-         requests succeed.{broke}"
+        "A rate is sustained if 95 % of the requests succeed within {limit}{source}, with the queue in \
+         its steady state.{broke}"
     )
 }
 
 fn table(knee: &Knee) -> Table {
-    let rows = knee.rates.iter().map(|tried| {
-        let (per_s, succeeded) = (rate(tried.per_s), rate(tried.throughput_per_s));
-        let passed = format!("{} of {}", tried.held, tried.trials);
-        let why = match tried.broke {
-            None => "",
-            Some(KneeBreak::ResponseTime) => "too slow",
-            Some(KneeBreak::Throughput) => "too few succeed",
-        };
-        [per_s, succeeded, time_or_unknown(tried.p95_ns), passed, why.into()]
-    });
-    let heads = ["#rate", "#succeeded", "#response p95", "#trials passed", "failed because"];
-    Table::of(&heads).rows(rows)
+    let heads = ["trial", "#rate", "#succeeded", "#response p95", "#late or failed"];
+    Table::of(&heads).rows(knee.trials.iter().map(row))
+}
+
+fn row(trial: &KneeTrial) -> [String; 5] {
+    let stage = match trial.stage {
+        KneeStage::Alone => "one at a time",
+        KneeStage::Search => "search",
+        KneeStage::Measure => "measurement",
+    };
+    let succeeded = trial.succeeded as f64 * 1e9 / trial.elapsed_ns.max(1) as f64;
+    let late = trial.late_part().filter(|_| trial.stage != KneeStage::Alone);
+    let late = late.map_or("–".into(), |part| format!("{:.1} %", 100.0 * part));
+    let p95 = time_or_unknown(trial.p95_ns.map(|ns| ns as f64));
+    [stage.into(), rate(trial.per_s), rate(succeeded), p95, late]
 }
 
 fn ended(knee: &Knee) -> String {
     let why = match knee.end {
         KneeEnd::Precise => "the interval is narrow enough",
-        KneeEnd::Blocks => "all blocks are measured",
         KneeEnd::OutOfTime => "the time was over (--time-budget)",
+        KneeEnd::TooSlow => "an interval takes longer than there is time (--time-budget)",
         KneeEnd::Interrupted => "interrupted",
-        KneeEnd::HighestHeld => "the highest rate passed",
+        KneeEnd::HighestHeld => "the highest rate was sustained",
         KneeEnd::LowestBroke => "no lower rate makes sense",
         KneeEnd::NoAnswer => "no request was answered",
     };

@@ -3,19 +3,25 @@
 use crate::loads::{plan, stalled, starved, times};
 use crate::plain;
 use model::{
-    Arrivals, Estimate, Fairness, GateOutcome, Knee, KneeBreak, KneeEnd, KneeRate, KneeRules,
-    LoadComparison, LoadCounts, LoadGate, LoadNumber, LoadPlan, LoadResult, LoadRow, LoadSide,
+    Arrivals, Estimate, Fairness, GateOutcome, Knee, KneeBreak, KneeEnd, KneeRules, KneeStage,
+    KneeTrial, LoadComparison, LoadCounts, LoadGate, LoadNumber, LoadPlan, LoadResult, LoadRow,
+    LoadSide,
 };
 use report::LoadCurves;
 
 fn knee() -> Knee {
-    let rate = |per_s: f64, trials, held, p95_ns, broke| KneeRate {
+    let trial = |stage, per_s: f64, p95_ns, late| KneeTrial {
+        stage,
         per_s,
-        trials,
-        held,
+        elapsed_ns: 10_000_000_000,
+        due: (10.0 * per_s) as u64,
+        succeeded: (9.98 * per_s) as u64,
+        open: 0,
+        counted: 1_000,
+        late,
+        p50_ns: None,
         p95_ns,
-        throughput_per_s: per_s * 0.998,
-        broke,
+        service_p95_ns: None,
     };
     Knee {
         format: model::KNEE_FORMAT,
@@ -26,15 +32,16 @@ fn knee() -> Knee {
             ..plan()
         },
         rules: KneeRules {
-            from_per_s: 50.0,
+            from_per_s: None,
             most_per_s: None,
             limit_ns: None,
-            blocks: 12,
-            precision: 0.03,
-            seed: 7,
+            budget_ns: 180_000_000_000,
+            trial_least_ns: 2_000_000_000,
+            constant: false,
+            precision: 0.04,
         },
         limit_ns: Some(15.8e6),
-        lowest_p95_ns: Some(3.15e6),
+        alone_p95_ns: Some(3.16e6),
         capacity_per_s: Some(Estimate {
             point: 812.4,
             low: 790.1,
@@ -43,18 +50,19 @@ fn knee() -> Knee {
             level: 0.95,
             samples: 6,
         }),
+        roughly_per_s: None,
+        needed_ns: None,
         held_per_s: Some(724.0),
         broke_per_s: Some(862.0),
         broke_by: Some(KneeBreak::ResponseTime),
         end: KneeEnd::Precise,
-        rates: vec![
-            rate(50.0, 7, 7, Some(3.15e6), None),
-            rate(724.0, 6, 6, Some(10.9e6), None),
-            rate(811.0, 6, 4, Some(15.1e6), Some(KneeBreak::ResponseTime)),
-            rate(862.0, 6, 0, Some(22.3e6), Some(KneeBreak::ResponseTime)),
-            rate(1600.0, 2, 0, None, Some(KneeBreak::Throughput)),
+        trials: vec![
+            trial(KneeStage::Alone, 512.3, Some(3_160_000), 0),
+            trial(KneeStage::Search, 768.0, Some(13_100_000), 32),
+            trial(KneeStage::Search, 1537.0, None, 861),
+            trial(KneeStage::Measure, 811.0, Some(15_100_000), 48),
+            trial(KneeStage::Measure, 815.0, Some(16_300_000), 53),
         ],
-        trials: Vec::new(),
         doubts: vec!["In 2 of 27 trials: other programs used 0.7 of the CPUs".into()],
     }
 }
@@ -264,7 +272,19 @@ fn a_search_that_found_no_capacity_says_what_it_found() {
         ..none.clone()
     });
     assert!(held.contains("the highest rate tried"), "{held}");
-    let silent = Knee { held_per_s: None, limit_ns: None, end: KneeEnd::NoAnswer, ..none };
+    let slow = Knee {
+        end: KneeEnd::TooSlow,
+        roughly_per_s: Some(3.1),
+        needed_ns: Some(200e9),
+        ..none.clone()
+    };
+    let text = told(&slow);
+    assert!(
+        text.contains("about 3.1 requests per second") && text.contains("about 5 min"),
+        "{text}"
+    );
+    let none = Knee { held_per_s: None, broke_per_s: None, ..none };
+    let silent = Knee { limit_ns: None, end: KneeEnd::NoAnswer, ..none };
     assert!(told(&silent).contains("No request was answered."), "{}", told(&silent));
 }
 

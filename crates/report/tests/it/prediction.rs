@@ -2,7 +2,7 @@
 
 use crate::plain;
 use crate::predicted::{curves, prediction};
-use model::{LoadPrediction, PredictedLoad};
+use model::{LoadPrediction, ModelFault, PredictedLoad};
 
 fn plain(prediction: &LoadPrediction, width: usize) -> String {
     plain::plain(&report::prediction(prediction, &[]).text(width))
@@ -12,10 +12,13 @@ fn plain(prediction: &LoadPrediction, width: usize) -> String {
 fn measured_and_predicted_stand_side_by_side() {
     let text = plain(&prediction(), 100);
     for part in [
-        "Simulated as a pool of 8 workers.",
+        "Supposed to be a pool of 8 workers.",
+        "Yes: the server may be a pool of 8 workers. Every other model is refuted.",
+        "Its processes used 90.0 µs of CPU time per answer then, 0.04 CPUs in all.",
+        "Such a server would answer 1568 requests per second",
         "a request holds one for 20.2 ms, and spends 200 µs outside the server.",
         "198 requests per second, 50 % of the maximum: 1980 requests",
-        "off by +1.0 % at 50 %",
+        "+1.0 %",
         "+0.0 %",
         "-10.0 %",
         "off by 0.4 % or less, and 99 % by 8.1 % or less.",
@@ -41,18 +44,18 @@ fn a_narrow_terminal_is_not_overrun() {
 
 #[test]
 fn what_was_interrupted_says_so() {
-    let early = LoadPrediction { demand: None, loads: Vec::new(), complete: false, ..prediction() };
+    let early = LoadPrediction { seen: None, models: Vec::new(), complete: false, ..prediction() };
     assert!(plain(&early, 80).contains("Interrupted before the demand"));
-    let late = LoadPrediction { loads: Vec::new(), complete: false, ..prediction() };
+    let late = LoadPrediction { models: Vec::new(), complete: false, ..prediction() };
     assert!(plain(&late, 80).contains("not all loads were measured"));
     let mut nothing = prediction();
-    nothing.loads[0] = PredictedLoad {
+    nothing.models[0].loads[0] = PredictedLoad {
         mean: None,
         p50: None,
         p99: None,
         each_p50: None,
         each_p99: None,
-        ..nothing.loads[0].clone()
+        ..nothing.models[0].loads[0].clone()
     };
     assert!(plain(&nothing, 80).contains("No request was answered in both"));
 }
@@ -61,7 +64,7 @@ fn what_was_interrupted_says_so() {
 fn the_page_holds_what_the_terminal_shows() {
     let page = report::prediction(&prediction(), &[curves()]).page().replace('\u{a0}', " ");
     for part in [
-        "Simulated as a pool of 8 workers. Each connection is for one request.",
+        "Supposed to be a pool of 8 workers. Each connection is for one request.",
         "a request holds one for 20.2 ms, and",
         "198 requests per second, 50 % of the maximum: 1980 requests",
         "By the formula (M/D/c, about) the mean would be 21.1 ms.",
@@ -79,6 +82,30 @@ fn the_page_holds_what_the_terminal_shows() {
     let late = LoadPrediction { complete: false, ..prediction() };
     assert!(report::prediction(&late, &[]).page().contains("Interrupted: not all loads"));
     assert!(!report::prediction(&late, &[]).page().contains("How long requests took"));
-    let early = LoadPrediction { demand: None, loads: Vec::new(), ..late };
+    let early = LoadPrediction { seen: None, models: Vec::new(), ..late };
     assert!(report::prediction(&early, &[]).page().contains("Interrupted before the demand"));
+}
+
+#[test]
+fn the_verdict_names_what_is_consistent_and_what_is_not() {
+    let told = |prediction: &LoadPrediction| {
+        plain(prediction, 400).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let any = LoadPrediction { asked: None, ..prediction() };
+    assert!(told(&any).contains("The server behaves as a pool of 8 workers. Every other"));
+    let mut wrong = prediction();
+    wrong.models[0].fault = Some(ModelFault::Mean { at: 0.9, by: 0.234 });
+    let text = told(&wrong);
+    assert!(text.contains("No: it is not a pool of 8 workers. At 90 % of the maximum, the predicted mean is off by +23 %."), "{text}");
+    let none = told(&LoadPrediction { asked: None, ..wrong });
+    assert!(
+        none.contains(
+            "No model is consistent with the server. The nearest is a pool of 8 workers."
+        ),
+        "{none}"
+    );
+    let mut both = any;
+    both.models[1] = model::PredictedModel { bound: true, ..both.models[0].clone() };
+    let text = told(&both);
+    assert!(text.contains("2 models are consistent with the server: a pool of 8 workers; a pool of 8 workers that keeps its connections."), "{text}");
 }

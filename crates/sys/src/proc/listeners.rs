@@ -6,10 +6,9 @@ use crate::Pid;
 use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
 
-/// Returns the processes, other than this one, that have a TCP socket open that listens at an address of
-/// this machine; empty where there are none, or none that this user may look at.
+/// Returns the processes that have a TCP socket open that listens at an address of this machine; empty where
+/// there are none, or none that this user may look at.
 pub fn listeners(address: SocketAddr) -> Vec<Pid> {
-    let own = crate::process::pid();
     let hexadecimal = hexadecimal(address.ip().to_canonical());
     let is_ours = |end: &str| {
         let Some((ip, port)) = end.rsplit_once(':') else { return false };
@@ -17,7 +16,7 @@ pub fn listeners(address: SocketAddr) -> Vec<Pid> {
         let same_port = u16::from_str_radix(port, 16) == Ok(address.port());
         same_port && (everywhere || ip.ends_with(&hexadecimal))
     };
-    let sockets = tcp_sockets(own).into_iter();
+    let sockets = tcp_sockets(crate::process::pid()).into_iter();
     let sockets = sockets.filter(|socket| socket.is_listening && is_ours(&socket.own));
     let links: HashSet<String> =
         sockets.map(|socket| format!("socket:[{}]", socket.inode)).collect();
@@ -26,7 +25,7 @@ pub fn listeners(address: SocketAddr) -> Vec<Pid> {
     }
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<Pid>().ok());
-    pids.filter(|pid| *pid != own && has_any(*pid, &links)).collect()
+    pids.filter(|pid| has_any(*pid, &links)).collect()
 }
 
 /// Returns an address as the kernel writes it: words of the machine's byte order. A mapped IPv4 address of
@@ -63,12 +62,10 @@ mod tests {
     }
 
     #[test]
-    fn a_child_that_listens_is_found_and_this_process_is_not() {
+    fn who_has_a_listening_socket_is_found() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let own = crate::process::pid();
-        // Tests beside this one may fork while it is open.
-        assert!(!listeners(address).contains(&own));
+        assert!(listeners(address).contains(&crate::process::pid()));
         use std::os::fd::OwnedFd;
         let mut child = std::process::Command::new("sleep")
             .arg("60")

@@ -202,6 +202,8 @@ pub struct Stat {
     /// CPU time of all its threads, in the kernel's ticks for user space
     /// (mostly 10 ms).
     pub cpu_ticks: u64,
+    /// CPU time of its children that have ended and were waited for, and of theirs, in those ticks.
+    pub children_ticks: u64,
     /// When it started, in those ticks since the boot.
     pub start_ticks: u64,
 }
@@ -235,6 +237,7 @@ pub fn parse_stat(text: &str) -> Option<Stat> {
         group: field(5)?.parse().ok()?,
         session: field(6)?.parse().ok()?,
         cpu_ticks: ticks(14)?.saturating_add(ticks(15)?),
+        children_ticks: ticks(16)?.saturating_add(ticks(17)?),
         start_ticks: ticks(22)?,
     })
 }

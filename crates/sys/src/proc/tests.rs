@@ -56,7 +56,7 @@ fn a_name_with_parentheses_ends_at_the_last_one() {
     let stat = parse_stat(text).unwrap();
     assert_eq!(stat.name, "a) R (b) c");
     assert_eq!((stat.state, stat.parent, stat.group, stat.session), ('S', 12, 34, 56));
-    assert_eq!((stat.cpu_ticks, stat.start_ticks), (560, 9000));
+    assert_eq!((stat.cpu_ticks, stat.children_ticks, stat.start_ticks), (560, 15, 9000));
 }
 
 #[test]
@@ -238,6 +238,7 @@ fn shares_are_ticks_over_time_and_sorted() {
         group: 1,
         session: 1,
         cpu_ticks,
+        children_ticks: 0,
         start_ticks,
     };
     let before =

@@ -203,7 +203,7 @@ impl Address {
     /// The first of the addresses that the name resolves to at which somebody listens: `localhost` is
     /// mostly `::1` and 127.0.0.1, and many servers listen at one of them. The very first where nobody
     /// listens at any, or where there is but one, which is not tried.
-    pub(super) fn resolve(&self) -> Result<SocketAddr, Error> {
+    pub fn resolve(&self) -> Result<SocketAddr, Error> {
         Ok(answering(&self.all()?))
     }
 }

@@ -5,16 +5,16 @@
 mod coverage;
 mod intervals;
 mod knee;
+mod models;
 mod predict;
 #[cfg(test)]
 mod queues;
 mod versus;
 
 pub use intervals::{TimeSlice, load_intervals};
-pub use knee::{KneeInput, KneeStep, knee, knee_next};
-pub use predict::{
-    MeasuredLoad, MeasuredRequest, PlayedLoad, Saturated, cpus_seen, predicted_load, server_demand,
-};
+pub use knee::{KneeSearch, KneeStep};
+pub use models::{predicted_ends, predicted_models};
+pub use predict::{MeasuredLoad, MeasuredRequest};
 pub use versus::{Known, load_gate, load_row, load_row_of_blocks};
 
 /// Returns the share of requests that were answered within a time, from counts by time of those whose time

@@ -1,351 +1,485 @@
 //! The rate up to which a server's response time keeps a limit: where to measure next, and what the
 //! trials say.
 //!
-//! First the rate is doubled until it breaks, and the step bisected: that says where to look. Then
-//! rates around that place are measured in blocks, each in random order. Each block gives one
-//! capacity, the blocks an interval: what changes from one block to the next is in it, as it would
-//! not be in a search that ends where one trial happened to break.
+//! One request at a time says what a limit can be and where to begin. Then the rate is doubled until more
+//! than 5 % of the requests are late. How late they are says roughly where the capacity is (`twin`), and the
+//! rest of the time is spent on trials there. Their first part does not count, since a queue that begins
+//! empty is too short; what that leaves is the same in the twin, and cancels.
 
-use crate::stats::estimate::median_estimate;
-use crate::stats::order::median;
-use model::{Knee, KneeBreak, KneeEnd, KneeRate, KneeRules, KneeTrial, LoadPlan};
-use rand::{SeedableRng, seq::SliceRandom};
-use rand_chacha::ChaCha8Rng;
+use super::MeasuredRequest;
+use model::{Estimate, Knee, KneeBreak, KneeEnd, KneeRules, KneeStage, KneeTrial, LoadPlan};
+use twin::{LATE_LEAST, Trace, Twin};
 
 #[cfg(test)]
 mod tests;
+mod twin;
 
-/// How much the rate rises while it holds.
+/// One request at a time: how many, and for how long.
+const ALONE_REQUESTS: u64 = 200;
+const ALONE_NS: f64 = 10e9;
+
+/// The rate that is tried first, as a multiple of that of one request at a time, and how much it rises
+/// while it holds.
+const FIRST: f64 = 1.5;
 const RISE: f64 = 2.0;
 
-/// How much it falls where the first rate broke, or is too near the knee to be called low.
-const FALL: f64 = 4.0;
-
-/// The lowest rate that is tried, per second.
+/// The lowest rate that is tried, per second, and the highest: beyond what any server of today answers.
 const RATE_LEAST: f64 = 0.1;
-
-/// The highest: beyond what any server of today answers.
 const RATE_MOST: f64 = 4e6;
 
-/// The search is over when the rate that breaks is at most this multiple of the one that holds.
-const NEAR: f64 = 1.2;
+/// A trial of the search: how many requests, how long at least, and at least this multiple of the limit,
+/// since those of the last limit's time do not count.
+const SEARCH_REQUESTS: f64 = 40.0;
+const SEARCH_NS: f64 = 0.5e9;
+const SEARCH_LIMITS: f64 = 4.0;
 
-/// The knee must be this multiple of the lowest rate, for its response time to be that of a server with
-/// nothing to do. Of a queue with one server (M/M/1) at an eighth, it is 14 % longer.
-const LOWEST_PART: f64 = 8.0;
+/// A trial that measures lasts a multiple of the time in which a queue forgets, if there is time for
+/// `TRIALS_LEAST` such trials, and at least `MEASURE_LIMITS` times the limit. The longer the queue is in
+/// which requests become late, the less the capacity hangs on how it began: the multiple is `FORGETS_QUEUE`
+/// divided by its length, within `FORGETS`.
+const FORGETS: [f64; 2] = [2.0, 30.0];
+const FORGETS_QUEUE: f64 = 300.0;
+const TRIALS_LEAST: usize = 8;
+const MEASURE_LIMITS: f64 = 6.0;
 
-/// The distance of two rates of a block, and how many lie on either side of the middle.
-const STEP: f64 = 1.12;
-const ASIDE: i32 = 2;
+/// Trials in all, and requests of one trial that measures at most.
+const TRIALS_MAX: usize = 60;
+const REQUESTS_MAX: f64 = 200_000.0;
 
-/// Trials that a block may have, whatever it finds.
-const BLOCK_TRIALS_MAX: usize = 16;
+/// Requests of a trial that measures at least: ten of them are late.
+const TRIAL_REQUESTS: f64 = 200.0;
 
-/// Trials in all.
-const TRIALS_MAX: usize = 1_000;
+/// Requests that an interval needs near the capacity.
+const REQUESTS_LEAST: f64 = 600.0;
 
-/// Blocks with which an interval may end the search.
-const BLOCKS_LEAST: usize = 5;
+/// The part of a trial's requests that come first and do not count.
+const FIRST_PART: f64 = 0.1;
+
+/// Trials whose rates differ from the capacity by at most this part belong to its estimate; where requests
+/// queue, by this number divided by how many wait where they are late, but not less than the least.
+const NEAR: f64 = 0.15;
+const NEAR_QUEUE: f64 = 2.0;
+const NEAR_LEAST: f64 = 0.01;
+
+/// A trial of the saturated server: how many requests, how long at least, and which part of the time that is
+/// left it may take.
+const SATURATED_REQUESTS: f64 = 2_000.0;
+const SATURATED_NS: f64 = 1e9;
+const SATURATED_PART: f64 = 0.1;
+
+/// After this number of trials without a late request at about the same rate, a higher one is tried, half-way to
+/// the one that broke. An interval between the two is at most this wide, as a part of the capacity.
+const BISECT_AFTER: usize = 3;
+const BETWEEN: f64 = 0.25;
+
+/// A trial is saturated if more than this part is late.
+const SATURATED: f64 = 0.6;
+
+/// From one trial to the next the rate rises or falls by at most these factors.
+const UP: f64 = 1.25;
+const DOWN: f64 = 0.6;
+const DOWN_LEAST: f64 = 0.99;
 
 /// What is to be done next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum KneeStep {
+    /// Send requests one at a time.
+    Alone {
+        /// How many at most.
+        requests: u64,
+        /// For how long at most, in ms.
+        length_ms: u64,
+    },
     /// Measure this rate.
     Try {
         /// In requests per second.
         per_s: f64,
-        /// The block that the trial belongs to; 0 while the knee is searched for.
-        block: u32,
+        /// For how long, in ms.
+        length_ms: u64,
+        /// What for.
+        stage: KneeStage,
     },
     /// Enough is measured.
     End(KneeEnd),
 }
 
-/// What a search is judged from.
+/// What one request at a time showed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Alone {
+    per_s: f64,
+    p95_ns: f64,
+    /// Whether enough of them succeeded.
+    succeeded: bool,
+}
+
+/// A search under way.
 #[derive(Clone, Debug)]
-pub struct KneeInput<'a> {
-    /// The version of scruple that judges.
-    pub scruple: &'a str,
-    /// The load of the first trial.
-    pub plan: &'a LoadPlan,
-    /// What was asked.
-    pub rules: KneeRules,
-    /// The trials in their order.
-    pub trials: &'a [KneeTrial],
-    /// Why no more were measured.
-    pub end: KneeEnd,
-    /// What makes the trials doubtful.
-    pub doubts: Vec<String>,
+pub struct KneeSearch {
+    rules: KneeRules,
+    alone: Option<Alone>,
+    trials: Vec<KneeTrial>,
+    /// The requests of each trial; of one request at a time none.
+    traces: Vec<Trace>,
+    /// Answers per second of each, without its beginning.
+    throughputs: Vec<f64>,
+    /// How long a trial near the capacity is, in ns, once that is known.
+    length_ns: Option<f64>,
 }
 
-/// Returns the next trial, from those that were measured. The same trials and rules give the same answer,
-/// and every chain of answers ends.
-pub fn knee_next(rules: &KneeRules, trials: &[KneeTrial]) -> KneeStep {
-    if trials.len() >= TRIALS_MAX {
-        return KneeStep::End(KneeEnd::Blocks);
-    }
-    match trials.last().map_or(0, |last| last.block) {
-        0 => search(rules, trials),
-        block => in_block(rules, trials, block),
-    }
-}
-
-/// Returns what the trials say.
-pub fn knee(input: KneeInput<'_>) -> Knee {
-    let KneeInput { scruple, plan, rules, trials, end, doubts } = input;
-    let judge = Judge::new(&rules, trials);
-    let rates = judge.rates();
-    let broke = rates.iter().find(|rate| !mostly_held(rate));
-    let held = rates.iter().take_while(|rate| mostly_held(rate)).last();
-    Knee {
-        format: model::KNEE_FORMAT,
-        scruple: scruple.into(),
-        plan: plan.clone(),
-        rules,
-        limit_ns: judge.limit_ns,
-        lowest_p95_ns: judge.lowest_p95_ns,
-        capacity_per_s: median_estimate(&judge.capacities()),
-        held_per_s: held.map(|rate| rate.per_s),
-        broke_per_s: broke.map(|rate| rate.per_s),
-        broke_by: broke.and_then(|rate| rate.broke),
-        end,
-        rates,
-        trials: trials.to_vec(),
-        doubts,
-    }
-}
-
-fn mostly_held(rate: &KneeRate) -> bool {
-    2 * rate.held > rate.trials
-}
-
-/// Trials with the limit that they are held against.
-struct Judge<'a> {
-    trials: &'a [KneeTrial],
-    lowest_p95_ns: Option<f64>,
-    limit_ns: Option<f64>,
-}
-
-impl<'a> Judge<'a> {
-    fn new(rules: &KneeRules, trials: &'a [KneeTrial]) -> Self {
-        let lowest = lowest(trials);
-        let at = |trial: &&KneeTrial| Some(trial.per_s) == lowest;
-        let lowest_p95_ns = middle(trials.iter().filter(at).map(|trial| trial.p95_ns));
-        let own = lowest_p95_ns.map(|p95| p95 * KneeRules::TIMES_LOWEST);
-        Judge { trials, lowest_p95_ns, limit_ns: rules.limit_ns.or(own) }
-    }
-
-    /// Returns what a trial broke by; `None` if it held.
-    ///
-    /// A request that was under way when the time was over is no failure unless it has taken longer
-    /// than the limit by then. By Little's law that many are under way at most where the limit is
-    /// kept: rate × limit.
-    fn broke(&self, trial: &KneeTrial) -> Option<KneeBreak> {
-        let limit = self.limit_ns.unwrap_or(0.0);
-        let under_way = (trial.per_s * limit / 1e9).min(trial.open as f64);
-        let counted = trial.due as f64 - under_way;
-        let succeeded = trial.succeeded as f64;
-        if succeeded < KneeRules::THROUGHPUT_LEAST * counted || trial.succeeded == 0 {
-            return Some(KneeBreak::Throughput);
+impl KneeSearch {
+    /// Begins one.
+    #[must_use]
+    pub fn new(rules: KneeRules) -> Self {
+        KneeSearch {
+            rules,
+            alone: None,
+            trials: Vec::new(),
+            traces: Vec::new(),
+            throughputs: Vec::new(),
+            length_ns: None,
         }
-        let kept = trial.p95_ns.is_some_and(|p95| p95 as f64 <= limit);
-        (!kept).then_some(KneeBreak::ResponseTime)
     }
 
-    fn rates(&self) -> Vec<KneeRate> {
-        let mut rates: Vec<f64> = self.trials.iter().map(|trial| trial.per_s).collect();
-        rates.sort_unstable_by(f64::total_cmp);
-        rates.dedup();
-        rates.into_iter().map(|per_s| self.rate(per_s)).collect()
+    /// Returns the limit that the response times are held against, in ns.
+    #[must_use]
+    pub fn limit_ns(&self) -> Option<f64> {
+        let own = self.alone.map(|alone| KneeRules::TIMES_ALONE * alone.p95_ns);
+        self.alone.and(self.rules.limit_ns).or(own)
     }
 
-    fn rate(&self, per_s: f64) -> KneeRate {
-        let own: Vec<&KneeTrial> = self.trials.iter().filter(|it| it.per_s == per_s).collect();
-        let breaks: Vec<KneeBreak> = own.iter().filter_map(|trial| self.broke(trial)).collect();
-        let by_time = breaks.iter().filter(|it| **it == KneeBreak::ResponseTime).count();
-        let broke = match breaks.len() {
-            0 => None,
-            all if 2 * by_time >= all => Some(KneeBreak::ResponseTime),
-            _ => Some(KneeBreak::Throughput),
+    /// Returns about what the capacity is; `None` before something broke.
+    #[must_use]
+    pub fn roughly_per_s(&self) -> Option<f64> {
+        self.place()
+    }
+
+    /// Returns how long the trials that give an interval take at least, in ns; `None` before it is known
+    /// where to measure.
+    #[must_use]
+    pub fn needed_ns(&self) -> Option<f64> {
+        let (place, limit_ns) = (self.roughly_per_s()?, self.limit_ns()?);
+        let limits = TRIALS_LEAST as f64 * MEASURE_LIMITS * limit_ns;
+        Some(limits.max(REQUESTS_LEAST / place * 1e9))
+    }
+
+    /// Adds what one request at a time showed, and how many answers there were at all.
+    pub fn add_alone(&mut self, trial: KneeTrial, answered: u64) {
+        let known = trial.p95_ns.filter(|_| answered > 0 && trial.elapsed_ns > 0);
+        self.alone = known.map(|p95_ns| Alone {
+            per_s: answered as f64 * 1e9 / trial.elapsed_ns as f64,
+            p95_ns: (p95_ns as f64).max(1.0),
+            succeeded: trial.succeeded as f64 >= KneeRules::WITHIN_LEAST * answered as f64,
+        });
+        let per_s = self.alone.map_or(0.0, |alone| alone.per_s);
+        self.push(KneeTrial { per_s, counted: answered, late: 0, ..trial }, &[], 0..0);
+    }
+
+    /// Adds a trial of a rate, with its requests in the order of their coming.
+    pub fn add(&mut self, trial: KneeTrial, requests: &[MeasuredRequest]) {
+        let limit_ns = self.limit_ns().unwrap_or(0.0);
+        let (first, last) = (
+            (FIRST_PART * trial.elapsed_ns as f64).min(1e18) as u64,
+            (trial.elapsed_ns as f64 - limit_ns).max(0.0) as u64,
+        );
+        let from = requests.partition_point(|one| one.at_ns < first);
+        let until = requests.partition_point(|one| one.at_ns <= last).max(from);
+        let within = |one: &&MeasuredRequest| {
+            one.done_ns.is_some_and(|done_ns| (done_ns - one.at_ns.min(done_ns)) as f64 <= limit_ns)
         };
-        let succeeded: u64 = own.iter().map(|trial| trial.succeeded).sum();
-        let elapsed_ns: u64 = own.iter().map(|trial| trial.elapsed_ns).sum();
-        KneeRate {
-            per_s,
-            trials: own.len() as u32,
-            held: (own.len() - breaks.len()) as u32,
-            p95_ns: middle(own.iter().map(|trial| trial.p95_ns)),
-            throughput_per_s: succeeded as f64 * 1e9 / elapsed_ns.max(1) as f64,
-            broke,
+        let counted = (until - from) as u64;
+        let in_time = requests[from..until].iter().filter(within).count() as u64;
+        // A request does not know its status. Those that were refused are spread over all alike.
+        let answered = requests.iter().filter(|one| one.done_ns.is_some()).count() as u64;
+        let refused = answered.saturating_sub(trial.succeeded) as f64 / answered.max(1) as f64;
+        let late = counted - (in_time as f64 * (1.0 - refused)).round() as u64;
+        self.push(KneeTrial { counted, late, ..trial }, requests, from..until);
+    }
+
+    fn push(
+        &mut self,
+        trial: KneeTrial,
+        requests: &[MeasuredRequest],
+        counted: std::ops::Range<usize>,
+    ) {
+        let begun_ns = trial.elapsed_ns / 4;
+        let answered = requests.iter().filter_map(|one| one.done_ns);
+        let answered = answered.filter(|ns| (begun_ns..=trial.elapsed_ns).contains(ns)).count();
+        let part = trial.succeeded as f64
+            / requests.iter().filter(|one| one.done_ns.is_some()).count().max(1) as f64;
+        let taken_ns = (trial.elapsed_ns - begun_ns).max(1) as f64;
+        self.throughputs.push(answered as f64 * part.min(1.0) * 1e9 / taken_ns);
+        let due_ns = requests.iter().map(|one| one.at_ns).collect();
+        self.traces.push(Trace { per_s: trial.per_s, due_ns, counted, late: trial.late });
+        self.trials.push(trial);
+    }
+
+    /// Returns the next trial, `left_ns` being the time that is left. The same trials and times give the
+    /// same answer, and every chain of answers ends.
+    pub fn next(&mut self, left_ns: f64) -> KneeStep {
+        if self.trials.is_empty() {
+            let length_ms = (ALONE_NS.min(left_ns / 4.0) / 1e6).max(1.0) as u64;
+            return KneeStep::Alone { requests: ALONE_REQUESTS, length_ms };
         }
-    }
-
-    /// Returns the capacity of each block that has one, in the order of the blocks.
-    fn capacities(&self) -> Vec<f64> {
-        let blocks = self.trials.iter().map(|trial| trial.block).max().unwrap_or(0);
-        (1..=blocks).filter_map(|block| self.capacity(block)).collect()
-    }
-
-    /// Returns where a block's response time crosses the limit.
-    ///
-    /// The crossing lies between the two rates that divide those that held from those that broke with
-    /// the fewest on the wrong side; where several places do that, it is the middle of theirs.
-    fn capacity(&self, block: u32) -> Option<f64> {
-        let mut own: Vec<&KneeTrial> = self.of_block(block).collect();
-        own.sort_by(|a, b| a.per_s.total_cmp(&b.per_s));
-        let held: Vec<bool> = own.iter().map(|trial| self.broke(trial).is_none()).collect();
-        let wrong = |cut: usize| {
-            let below = held[..cut].iter().filter(|held| !**held).count();
-            below + held[cut..].iter().filter(|held| **held).count()
+        let (Some(alone), Some(limit_ns)) = (self.alone, self.limit_ns()) else {
+            return KneeStep::End(KneeEnd::NoAnswer);
         };
-        let fewest = (0..=own.len()).map(wrong).min()?;
-        let cuts = (1..own.len()).filter(|cut| wrong(*cut) == fewest);
-        let all: Vec<f64> = cuts.filter_map(|cut| self.crossing(own[cut - 1], own[cut])).collect();
-        median(&all)
-    }
-
-    /// Returns where the limit is crossed between two trials. The reciprocal of the percentile is taken to
-    /// fall in a straight line: for M/M/1 it is one, since p95 = ln 20 / (μ − λ).
-    fn crossing(&self, below: &KneeTrial, above: &KneeTrial) -> Option<f64> {
-        let speed = |trial: &KneeTrial| trial.p95_ns.map_or(0.0, |p95| 1.0 / (p95 as f64).max(1.0));
-        let part = (speed(below) - 1.0 / self.limit_ns?) / (speed(below) - speed(above));
-        // Where errors broke it and not time, the crossing of time says nothing.
-        let part = if (0.0..=1.0).contains(&part) { part } else { 0.5 };
-        Some(below.per_s + part * (above.per_s - below.per_s))
-    }
-
-    fn of_block(&self, block: u32) -> impl Iterator<Item = &'a KneeTrial> {
-        self.trials.iter().filter(move |trial| trial.block == block)
-    }
-
-    /// Returns what a rate did in the search: whether it held, or `None` where that takes another trial. A
-    /// rate that broke is tried again, since something else on the machine can break one trial; what
-    /// can make one hold that should not is nothing.
-    fn verdict(&self, per_s: f64) -> Option<bool> {
-        let own = self.of_block(0).filter(|trial| trial.per_s == per_s);
-        let (mut held, mut broke) = (0, 0);
-        for trial in own {
-            *(if self.broke(trial).is_none() { &mut held } else { &mut broke }) += 1;
+        if alone.p95_ns > limit_ns || !alone.succeeded {
+            return KneeStep::End(KneeEnd::LowestBroke);
         }
-        match (held, broke) {
-            (1.., 0) => Some(true),
-            (held, broke) if held + broke >= 2 && held != broke => Some(held > broke),
-            _ => None,
+        if self.trials.len() >= TRIALS_MAX {
+            return KneeStep::End(KneeEnd::OutOfTime);
         }
-    }
-}
-
-/// Returns the median of numbers of which an unknown one is larger than all others.
-fn middle(numbers: impl Iterator<Item = Option<u64>>) -> Option<f64> {
-    let numbers: Vec<f64> = numbers.map(|it| it.map_or(f64::INFINITY, |it| it as f64)).collect();
-    median(&numbers).filter(|middle| middle.is_finite())
-}
-
-fn lowest(trials: &[KneeTrial]) -> Option<f64> {
-    trials.iter().map(|trial| trial.per_s).reduce(f64::min)
-}
-
-/// Returns the search for the place: a bracket of a rate that holds and one that does not.
-fn search(rules: &KneeRules, trials: &[KneeTrial]) -> KneeStep {
-    let again = |per_s: f64| KneeStep::Try { per_s, block: 0 };
-    let judge = Judge::new(rules, trials);
-    let most = rules.most_per_s.unwrap_or(RATE_MOST).min(RATE_MOST);
-    let Some(lowest) = lowest(trials) else { return again(rules.from_per_s.min(most)) };
-    if trials.len() >= 2 && trials.iter().all(|trial| trial.succeeded == 0) {
-        return KneeStep::End(KneeEnd::NoAnswer);
-    }
-    let mut rates = Vec::new();
-    for rate in judge.rates() {
-        match judge.verdict(rate.per_s) {
-            None => return again(rate.per_s),
-            Some(held) => rates.push((rate.per_s, held)),
+        let Some(broke) = self.broke() else { return self.search(alone, limit_ns, left_ns) };
+        let saturates = self.of(KneeStage::Search).filter(|number| *number > broke).count() == 0;
+        if saturates && let Some(step) = self.saturate(broke, limit_ns, left_ns) {
+            return step;
         }
+        self.measure(limit_ns, left_ns)
     }
-    match bracket(&rates) {
-        (None, _) if lowest / FALL < RATE_LEAST => KneeStep::End(KneeEnd::LowestBroke),
-        (None, _) => again(lowest / FALL),
-        (Some(held), None) if held >= most => KneeStep::End(KneeEnd::HighestHeld),
-        (Some(held), None) => again((held * RISE).min(most)),
-        (Some(held), Some(broke)) if broke / held > NEAR => again((held * broke).sqrt()),
-        (Some(held), Some(_)) => {
-            let near = rules.limit_ns.is_none() && lowest * LOWEST_PART > held;
-            if near && lowest / FALL >= RATE_LEAST {
-                again(lowest / FALL)
-            } else {
-                in_block(rules, trials, 1)
+
+    fn most(&self) -> f64 {
+        self.rules.most_per_s.unwrap_or(RATE_MOST).min(RATE_MOST)
+    }
+
+    /// Returns the numbers of the trials of a stage.
+    fn of(&self, stage: KneeStage) -> impl DoubleEndedIterator<Item = usize> {
+        (0..self.trials.len()).filter(move |number| self.trials[*number].stage == stage)
+    }
+
+    /// Returns the number of the trial of the search that broke, with enough late requests to say by how
+    /// much.
+    fn broke(&self) -> Option<usize> {
+        self.of(KneeStage::Search)
+            .find(|number| !self.trials[*number].held() && self.trials[*number].late >= LATE_LEAST)
+    }
+
+    fn twin(&self) -> Option<Twin> {
+        let patience_ns = (self.limit_ns()? - self.alone?.p95_ns).max(0.0);
+        // What was answered while nearly all were late is what the server can do.
+        // The longest says it best.
+        let longest = self.saturated().max_by_key(|number| self.trials[*number].due);
+        let most = longest.map(|number| self.throughputs[number]);
+        let saturated_ns = most.filter(|per_s| *per_s > 0.0).map(|per_s| 1e9 / per_s);
+        Some(Twin { patience_ns, constant: self.rules.constant, saturated_ns })
+    }
+
+    /// Returns the next higher rate of the search: none of those before it broke.
+    fn search(&self, alone: Alone, limit_ns: f64, left_ns: f64) -> KneeStep {
+        let highest = self.of(KneeStage::Search).map(|number| self.trials[number].per_s);
+        let per_s = match highest.reduce(f64::max) {
+            Some(held) if held >= self.most() => return KneeStep::End(KneeEnd::HighestHeld),
+            Some(held) => held * RISE,
+            None => self.rules.from_per_s.unwrap_or(FIRST * alone.per_s),
+        };
+        let per_s = per_s.min(self.most()).max(RATE_LEAST);
+        let wanted_ns =
+            (SEARCH_REQUESTS / per_s * 1e9).max(SEARCH_LIMITS * limit_ns).max(SEARCH_NS);
+        if wanted_ns > left_ns {
+            return KneeStep::End(KneeEnd::OutOfTime);
+        }
+        let length_ms = (wanted_ns / 1e6).ceil() as u64;
+        KneeStep::Try { per_s, length_ms, stage: KneeStage::Search }
+    }
+
+    /// Returns a trial that says how much the saturated server does; `None` where there is no time for it.
+    fn saturate(&self, broke: usize, limit_ns: f64, left_ns: f64) -> Option<KneeStep> {
+        let rate = self.trials[broke].per_s;
+        let is_saturated = self.saturated().any(|number| number == broke);
+        let per_s = if is_saturated { rate } else { RISE * rate }.min(self.most());
+        let wanted_ns = (SATURATED_REQUESTS / per_s * 1e9).max(SEARCH_LIMITS * limit_ns);
+        let length_ns = wanted_ns.max(SATURATED_NS);
+        let length_ms = (length_ns / 1e6).ceil() as u64;
+        let step = KneeStep::Try { per_s, length_ms, stage: KneeStage::Search };
+        (length_ns <= SATURATED_PART * left_ns).then_some(step)
+    }
+
+    /// Returns the next trial near the capacity.
+    fn measure(&mut self, limit_ns: f64, left_ns: f64) -> KneeStep {
+        let Some(place) = self.place() else {
+            return KneeStep::End(KneeEnd::OutOfTime);
+        };
+        let place = place.min(self.most());
+        if place < RATE_LEAST {
+            return KneeStep::End(KneeEnd::LowestBroke);
+        }
+        let least_ns = MEASURE_LIMITS * limit_ns;
+        if self.length_ns.is_none() && self.needed_ns().is_none_or(|needed_ns| needed_ns > left_ns)
+        {
+            return KneeStep::End(KneeEnd::TooSlow);
+        }
+        // How long it takes a queue near its capacity to forget how it began: its relaxation time in
+        // heavy traffic, 4 W / (1 − ρ) with W = L / 3 and 1 − ρ = 2 / (λ L).
+        let patience_s = self.twin().map_or(0.0, |twin| twin.patience_ns / 1e9);
+        let queue = place * patience_s;
+        let forgets_ns = patience_s * (queue + 3.0) * 0.5e9;
+        let times = (FORGETS_QUEUE / queue.max(1.0)).clamp(FORGETS[0], FORGETS[1]);
+        let each_ns = left_ns / (TRIALS_LEAST as f64 + 0.5);
+        let length_ns = *self.length_ns.get_or_insert_with(|| {
+            let fast_ns = REQUESTS_MAX / place * 1e9;
+            let wanted_ns = (times * forgets_ns).min(fast_ns);
+            let least_ns =
+                least_ns.max(self.rules.trial_least_ns as f64).max(TRIAL_REQUESTS / place * 1e9);
+            wanted_ns.max(least_ns).min(each_ns.max(MEASURE_LIMITS * limit_ns))
+        });
+        let narrow = self.capacity().is_some_and(|estimate| {
+            (estimate.high - estimate.low) / 2.0 <= self.rules.precision * estimate.point
+                && estimate.samples as usize >= TRIALS_LEAST
+        });
+        if narrow {
+            return KneeStep::End(KneeEnd::Precise);
+        }
+        if length_ns > left_ns {
+            return KneeStep::End(KneeEnd::OutOfTime);
+        }
+        let measured = self.of(KneeStage::Measure).next_back().map(|number| self.trials[number]);
+        if measured
+            .is_some_and(|last| last.per_s >= self.most() && last.held() && place >= self.most())
+        {
+            return KneeStep::End(KneeEnd::HighestHeld);
+        }
+        // Too short for a queue to build up as in the steady state, it builds up at a higher rate.
+        let lead = if length_ns < 3.0 * forgets_ns { patience_s * 0.5e9 / length_ns } else { 0.0 };
+        let per_s = place * (1.0 + lead.min(0.8 * self.nearness(place)));
+        let length_ms = (length_ns / 1e6).ceil() as u64;
+        KneeStep::Try { per_s: per_s.min(self.most()), length_ms, stage: KneeStage::Measure }
+    }
+
+    /// Returns where the capacity is by all that is known; `None` before anything broke.
+    fn place(&self) -> Option<f64> {
+        let twin = self.twin()?;
+        let measured = self.of(KneeStage::Measure).next_back();
+        let last = measured.or_else(|| self.broke())?;
+        let (trial, trace) = (&self.trials[last], &self.traces[last]);
+        if self.saturated().any(|number| number == last) {
+            // How late they were says less than how many were answered.
+            let place = twin.saturated(self.throughputs[last]);
+            return Some(place.min(DOWN_LEAST * trial.per_s));
+        }
+        if measured.is_none() {
+            return twin.fit(&[trace]);
+        }
+        let near = self.near()?;
+        let traces: Vec<&Trace> = near.iter().map(|number| &self.traces[*number]).collect();
+        let place = twin.fit(&traces).or_else(|| self.above(&twin, traces));
+        Some(place?.clamp(DOWN * trial.per_s, UP * trial.per_s))
+    }
+
+    /// Returns where the capacity is if too few were late near it: what a higher rate says that broke, together
+    /// with these trials.
+    fn above<'a>(&'a self, twin: &Twin, mut traces: Vec<&'a Trace>) -> Option<f64> {
+        let held = traces.iter().map(|trace| trace.per_s).reduce(f64::max)?;
+        let higher = (0..self.trials.len()).filter(|number| self.trials[*number].per_s > held);
+        let by_rate =
+            |a: &usize, b: &usize| self.trials[*a].per_s.total_cmp(&self.trials[*b].per_s);
+        let broke = higher.filter(|number| self.traces[*number].late >= LATE_LEAST).min_by(by_rate);
+        let Some(broke) = broke else { return Some(UP * held) };
+        if traces.len() >= BISECT_AFTER {
+            return Some((held * self.trials[broke].per_s).sqrt());
+        }
+        if self.saturated().any(|number| number == broke) {
+            return Some(twin.saturated(self.throughputs[broke]).max(held));
+        }
+        traces.push(&self.traces[broke]);
+        twin.fit(&traces)
+    }
+
+    /// Returns the numbers of the trials in which nearly all were late.
+    fn saturated(&self) -> impl Iterator<Item = usize> {
+        let is = |trial: &KneeTrial| trial.late_part().is_some_and(|part| part > SATURATED);
+        (0..self.trials.len()).filter(move |number| is(&self.trials[*number]))
+    }
+
+    /// Returns the trials near the capacity: from the four that were measured last, those whose rates are
+    /// near what they say together.
+    fn near(&self) -> Option<Vec<usize>> {
+        let twin = self.twin()?;
+        let all: Vec<usize> = self.of(KneeStage::Measure).collect();
+        let mut near = all[all.len().checked_sub(1)?.saturating_sub(3)..].to_vec();
+        for _ in 0..4 {
+            let traces: Vec<&Trace> = near.iter().map(|number| &self.traces[*number]).collect();
+            let last = self.trials[*all.last()?].per_s;
+            let place = twin.fit(&traces).unwrap_or(last);
+            let is_near = |number: &&usize| {
+                (self.trials[**number].per_s / place - 1.0).abs() <= self.nearness(place)
+            };
+            let now: Vec<usize> = all.iter().filter(is_near).copied().collect();
+            if now.is_empty() || now == near {
+                break;
             }
+            near = now;
+        }
+        Some(near)
+    }
+
+    /// Returns by which part a rate may differ from the capacity: where a queue is long, a little more
+    /// overloads it.
+    fn nearness(&self, place: f64) -> f64 {
+        let patience_s = self.twin().map_or(0.0, |twin| twin.patience_ns / 1e9);
+        (NEAR_QUEUE / (place * patience_s)).clamp(NEAR_LEAST, NEAR)
+    }
+
+    fn capacity(&self) -> Option<Estimate> {
+        let near = self.near()?;
+        let traces: Vec<&Trace> = near.iter().map(|number| &self.traces[*number]).collect();
+        let Some(estimate) = self.twin()?.estimate(&traces) else { return self.between() };
+        // All of them far from it, on one side, would be no measurement of it.
+        let rates = || near.iter().map(|number| self.trials[*number].per_s);
+        let nearness = self.nearness(estimate.point);
+        let reached = rates().any(|rate| (rate / estimate.point - 1.0).abs() <= nearness);
+        reached.then_some(estimate)
+    }
+
+    /// Returns the capacity of a server that turns within a few per cent of its rate: between the highest rate
+    /// that held and the lowest that broke. A queue that begins empty may hold for a while at a rate that
+    /// is too high by the part of the trial in which what is late builds up.
+    fn between(&self) -> Option<Estimate> {
+        let patience_ns = self.twin()?.patience_ns;
+        let measured = || self.of(KneeStage::Measure).map(|number| self.trials[number]);
+        let by_rate = |a: &KneeTrial, b: &KneeTrial| a.per_s.total_cmp(&b.per_s);
+        let held = measured().filter(KneeTrial::held).max_by(by_rate)?;
+        let broke = measured().filter(|trial| !trial.held()).min_by(by_rate)?;
+        let low = held.per_s * (1.0 - patience_ns / held.elapsed_ns.max(1) as f64);
+        let is_narrow = low < broke.per_s && broke.per_s / low <= 1.0 + BETWEEN;
+        is_narrow.then(|| Estimate {
+            point: (low * broke.per_s).sqrt(),
+            low,
+            high: broke.per_s,
+            standard_error: None,
+            level: 0.95,
+            samples: measured().count() as u32,
+        })
+    }
+
+    /// Returns what the trials say, and why no more were measured.
+    pub fn finish(self, scruple: &str, plan: &LoadPlan, end: KneeEnd, doubts: Vec<String>) -> Knee {
+        let open = || self.trials.iter().filter(|trial| trial.stage != KneeStage::Alone);
+        let broke = open().filter(|trial| !trial.held()).min_by(|a, b| a.per_s.total_cmp(&b.per_s));
+        let below = |trial: &&KneeTrial| broke.is_none_or(|broke| trial.per_s < broke.per_s);
+        let held = open().filter(|trial| trial.held()).filter(below).map(|trial| trial.per_s);
+        let capacity_per_s = self.capacity();
+        Knee {
+            format: model::KNEE_FORMAT,
+            scruple: scruple.into(),
+            plan: plan.clone(),
+            rules: self.rules,
+            limit_ns: self.limit_ns(),
+            alone_p95_ns: self.alone.map(|alone| alone.p95_ns),
+            roughly_per_s: capacity_per_s.is_none().then(|| self.roughly_per_s()).flatten(),
+            needed_ns: capacity_per_s.is_none().then(|| self.needed_ns()).flatten(),
+            capacity_per_s,
+            held_per_s: held.reduce(f64::max),
+            broke_per_s: broke.map(|trial| trial.per_s),
+            broke_by: broke.map(broken_by),
+            end,
+            trials: self.trials.clone(),
+            doubts,
         }
     }
 }
 
-/// Returns the highest of rising rates that held below the lowest that broke, and that one.
-fn bracket(rates: &[(f64, bool)]) -> (Option<f64>, Option<f64>) {
-    let below = rates.iter().take_while(|(_, held)| *held).count();
-    let per_s = |rate: &(f64, bool)| rate.0;
-    (rates[..below].last().map(per_s), rates.get(below).map(per_s))
-}
-
-/// Returns the next rate of a block, the first of the next block, or the end.
-fn in_block(rules: &KneeRules, trials: &[KneeTrial], block: u32) -> KneeStep {
-    let judge = Judge::new(rules, trials);
-    let measured: Vec<&KneeTrial> = judge.of_block(block).collect();
-    let missing = |per_s: &f64| !measured.iter().any(|trial| trial.per_s == *per_s);
-    if let Some(per_s) = rates_of(rules, trials, block).into_iter().find(missing) {
-        return KneeStep::Try { per_s, block };
-    }
-    if measured.len() < BLOCK_TRIALS_MAX
-        && let Some(per_s) = beyond(rules, &judge, &measured)
-    {
-        return KneeStep::Try { per_s, block };
-    }
-    let capacities = judge.capacities();
-    if block >= rules.blocks {
-        return KneeStep::End(KneeEnd::Blocks);
-    }
-    let narrow = median_estimate(&capacities).is_some_and(|estimate| {
-        (estimate.high - estimate.low) / 2.0 <= rules.precision * estimate.point
-    });
-    if narrow && capacities.len() >= BLOCKS_LEAST {
-        return KneeStep::End(KneeEnd::Precise);
-    }
-    match rates_of(rules, trials, block + 1).first() {
-        Some(per_s) => KneeStep::Try { per_s: *per_s, block: block + 1 },
-        None => KneeStep::End(KneeEnd::LowestBroke),
-    }
-}
-
-/// Returns the rates of a block in its own random order: those around the place that the trials before it
-/// point to, and the lowest where the limit hangs on it.
-fn rates_of(rules: &KneeRules, trials: &[KneeTrial], block: u32) -> Vec<f64> {
-    let before = trials.iter().take_while(|trial| trial.block < block).count();
-    let trials = &trials[..before];
-    let judge = Judge::new(rules, trials);
-    let rates: Vec<_> = judge.rates().iter().map(|it| (it.per_s, mostly_held(it))).collect();
-    let (held, broke) = bracket(&rates);
-    let found = held.zip(broke).map(|(held, broke)| (held * broke).sqrt());
-    let Some(place) = median(&judge.capacities()).or(found) else { return Vec::new() };
-    let most = rules.most_per_s.unwrap_or(RATE_MOST);
-    let around = (-ASIDE..=ASIDE).map(|step| place * STEP.powi(step)).filter(|it| *it <= most);
-    let mut rates: Vec<f64> = around.collect();
-    rates.extend(lowest(trials).filter(|_| rules.limit_ns.is_none()));
-    let seed = rules.seed ^ u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    rates.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
-    rates
-}
-
-/// Returns a rate beyond those of a block, where none of them broke, or none around the knee held.
-fn beyond(rules: &KneeRules, judge: &Judge<'_>, measured: &[&KneeTrial]) -> Option<f64> {
-    let lowest = lowest(judge.trials).filter(|_| rules.limit_ns.is_none());
-    let around: Vec<&&KneeTrial> =
-        measured.iter().filter(|trial| Some(trial.per_s) != lowest).collect();
-    let rates = || around.iter().map(|trial| trial.per_s);
-    if around.iter().all(|trial| judge.broke(trial).is_none()) {
-        let most = rules.most_per_s.unwrap_or(RATE_MOST);
-        return rates().reduce(f64::max).map(|it| it * STEP).filter(|it| *it <= most);
-    }
-    if around.iter().all(|trial| judge.broke(trial).is_some()) {
-        let least = lowest.unwrap_or(RATE_LEAST);
-        return rates().reduce(f64::min).map(|it| it / STEP).filter(|it| *it > least);
-    }
-    None
+/// Returns what a trial broke by: whether most of those that were late failed, or took too long.
+fn broken_by(trial: &KneeTrial) -> KneeBreak {
+    let failed = trial.due.saturating_sub(trial.succeeded + trial.open);
+    let late = trial.late_part().unwrap_or(0.0) * trial.due as f64;
+    if failed as f64 > late / 2.0 { KneeBreak::Throughput } else { KneeBreak::ResponseTime }
 }

@@ -1,0 +1,127 @@
+//! Prints how often a search for a server's capacity holds the truth, how narrow its interval is and how
+//! long it takes, for simulated servers: the table of docs/load.md.
+//!
+//! `cargo bench -p analysis --bench knee -- [SEARCHES] [PART OF A NAME]` (50 of each server unless given).
+
+#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and may stop")]
+
+#[path = "../../tests/support/searches.rs"]
+mod searches;
+#[path = "../../tests/support/servers.rs"]
+mod servers;
+
+use laws::station::Station;
+use searches::{rules, search};
+use servers::{Scatter, Server};
+use std::collections::HashMap;
+
+/// Requests of the loads that the truth is computed from.
+const REQUESTS: f64 = 400e3;
+
+/// A server and the limit that is asked for, in ms; `None` for the one by default.
+type Case = (&'static str, Server, Option<f64>);
+
+/// Returns servers of every kind, from 20 to 20,000 requests per second. The estimator was made with them.
+fn known() -> Vec<Case> {
+    use Scatter::{Erlang4, Exponential, None as Equal, Tenth};
+    let single = || Station::servers(1);
+    let case = |name, station: Station, wait, cpu, scatter, limit| -> Case {
+        (name, Server::new(station, wait, cpu, scatter), limit)
+    };
+    vec![
+        case("single, 50 ms", single(), 50.0, 0.0, Equal, None),
+        case("single, 5 ms", single(), 5.0, 0.0, Equal, Some(50.0)),
+        case("M/M/1, 5 ms", single(), 5.0, 0.0, Exponential, Some(50.0)),
+        case("M/M/1, 5 ms", single(), 5.0, 0.0, Exponential, None),
+        case("M/M/1, 10 ms", single(), 10.0, 0.0, Exponential, None),
+        case("M/E4/1, 20 ms", single(), 20.0, 0.0, Erlang4, None),
+        case("M/H2/1, 2 ms", single(), 2.0, 0.0, Tenth(10.0), Some(50.0)),
+        case("M/M/1, 0.05 ms", single(), 0.05, 0.0, Exponential, Some(5.0)),
+        case("single, 0.05 ms", single(), 0.05, 0.0, Equal, Some(10.0)),
+        case("single, 10 ms, tight", single(), 10.0, 0.0, Equal, Some(12.0)),
+        case("pool of 4, 20 ms", Station::servers(4), 20.0, 0.0, Equal, Some(50.0)),
+        case("pool of 8, 20 ms", Station::servers(8), 20.0, 0.0, Equal, None),
+        case("pool of 8, 400 ms", Station::servers(8), 400.0, 0.0, Equal, None),
+        case("pool of 2, 100 ms", Station::servers(2), 100.0, 0.0, Equal, Some(300.0)),
+        case("pool of 100, 20 ms", Station::servers(100), 20.0, 0.0, Equal, Some(60.0)),
+        case("M/M/4, 20 ms", Station::servers(4), 20.0, 0.0, Exponential, Some(100.0)),
+        case("pool of 8, waits and computes", Station::pool(8, 2), 5.0, 0.2, Equal, None),
+        case("a thread each, 2 ms on 2 CPUs", Station::worker_each(2), 0.0, 2.0, Equal, Some(20.0)),
+        case("a thread each, 5 ms scattered", Station::worker_each(1), 0.0, 5.0, Exponential, None),
+        case("event loop, 1 ms", Station::event_loop(1, 1), 0.0, 1.0, Equal, None),
+        case("event loop, 20 + 0.1 ms", Station::event_loop(1, 1), 20.0, 0.1, Equal, Some(50.0)),
+        case("two event loops, 0.2 ms", Station::event_loop(2, 2), 0.0, 0.2, Exponential, None),
+    ]
+}
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).filter(|it| !it.starts_with('-')).collect();
+    let count: u64 = words.first().map_or(50, |text| text.parse().unwrap());
+    let part = words.get(1).map_or("", String::as_str);
+    println!(
+        "{:<32} {:>8} {:>9} {:>8} {:>7} {:>8} {:>7} {:>7} {:>8} {:>8}",
+        "server",
+        "limit",
+        "truth",
+        "covered",
+        "answers",
+        "bias",
+        "scatter",
+        "width",
+        "time",
+        "longest"
+    );
+    for (name, server, limit_ms) in known().into_iter().filter(|(name, ..)| name.contains(part)) {
+        let mut truths: HashMap<i64, f64> = HashMap::new();
+        let (mut covered, mut widths, mut ratios, mut times) =
+            (0, Vec::new(), Vec::new(), Vec::new());
+        let mut last = (0.0, 0.0);
+        for seed in 0..count {
+            let (knee, seconds) = search(&server, rules(limit_ms), seed);
+            times.push(seconds);
+            let Some(limit_ns) = knee.limit_ns else { continue };
+            if std::env::var_os("TRIALS").is_some() {
+                println!(
+                    "  {seed}: {:?} {:?}",
+                    knee.capacity_per_s.map(|it| [it.point, it.low, it.high]),
+                    knee.end
+                );
+                for trial in &knee.trials {
+                    let seconds = trial.elapsed_ns as f64 / 1e9;
+                    let part = 100.0 * trial.late_part().unwrap_or(f64::NAN);
+                    println!(
+                        "    {:?} {:.1}/s {seconds:.1} s: {part:.2} % late",
+                        trial.stage, trial.per_s
+                    );
+                }
+            }
+
+            // To half a per cent of the limit, which the truth hangs on.
+            let key = (limit_ns.ln() * 200.0).round();
+            let truth = *truths
+                .entry(key as i64)
+                .or_insert_with(|| server.capacity((key / 200.0).exp(), false, REQUESTS));
+            last = (limit_ns, truth);
+            let Some(found) = knee.capacity_per_s else {
+                println!("  {seed}: {:?}, roughly {:?}", knee.end, knee.roughly_per_s);
+                continue;
+            };
+            covered += u32::from(found.low <= truth && truth <= found.high);
+            widths.push((found.high - found.low) / found.point);
+            ratios.push(found.point / truth - 1.0);
+        }
+        let middle = |values: &[f64]| analysis::median(values).unwrap_or(f64::NAN);
+        println!(
+            "{name:<32} {:>5.1} ms {:>9.1} {:>6.0} % {:>7} {:>+6.1} % {:>5.1} % {:>5.1} % {:>6.0} s {:>6.0} s",
+            last.0 / 1e6,
+            last.1,
+            100.0 * f64::from(covered) / widths.len() as f64,
+            widths.len(),
+            100.0 * middle(&ratios),
+            100.0 * analysis::variance(&ratios).unwrap_or(f64::NAN).sqrt(),
+            100.0 * middle(&widths),
+            middle(&times),
+            times.iter().copied().fold(0.0, f64::max),
+        );
+    }
+}
