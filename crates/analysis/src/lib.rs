@@ -26,13 +26,13 @@ mod stats;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
-mod simulation;
-#[cfg(test)]
 #[path = "../tests/support/searches.rs"]
 mod searches;
 #[cfg(test)]
 #[path = "../tests/support/servers.rs"]
 mod servers;
+#[cfg(test)]
+mod simulation;
 #[cfg(test)]
 #[path = "../tests/support/together.rs"]
 mod together;

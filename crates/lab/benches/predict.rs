@@ -44,7 +44,10 @@ fn main() {
     let (server_cpu, client_cpu) = (cpus[0], cpus[cpus.len() - 1]);
     sys::affinity::pin(&[client_cpu]).unwrap();
     println!("server on CPU {server_cpu}, generator on {client_cpu}, {seconds} s per load");
-    println!("{:<22} {:<14} right? consistent models; mean and p99 of the right one", "model", "service");
+    println!(
+        "{:<22} {:<14} right? consistent models; mean and p99 of the right one",
+        "model", "service"
+    );
     let (mut servers, mut among, mut alone) = (0, 0, 0);
     for (name, model, kind, keep_alive) in MODELS {
         if !all && !asked(name) {

@@ -60,22 +60,39 @@ fn main() {
     let part = words.get(1).map_or("", String::as_str);
     println!(
         "{:<32} {:>8} {:>9} {:>8} {:>7} {:>8} {:>7} {:>7} {:>8} {:>8}",
-        "server", "limit", "truth", "covered", "answers", "bias", "scatter", "width", "time", "longest"
+        "server",
+        "limit",
+        "truth",
+        "covered",
+        "answers",
+        "bias",
+        "scatter",
+        "width",
+        "time",
+        "longest"
     );
     for (name, server, limit_ms) in known().into_iter().filter(|(name, ..)| name.contains(part)) {
         let mut truths: HashMap<i64, f64> = HashMap::new();
-        let (mut covered, mut widths, mut ratios, mut times) = (0, Vec::new(), Vec::new(), Vec::new());
+        let (mut covered, mut widths, mut ratios, mut times) =
+            (0, Vec::new(), Vec::new(), Vec::new());
         let mut last = (0.0, 0.0);
         for seed in 0..count {
             let (knee, seconds) = search(&server, rules(limit_ms), seed);
             times.push(seconds);
             let Some(limit_ns) = knee.limit_ns else { continue };
             if std::env::var_os("TRIALS").is_some() {
-                println!("  {seed}: {:?} {:?}", knee.capacity_per_s.map(|it| [it.point, it.low, it.high]), knee.end);
+                println!(
+                    "  {seed}: {:?} {:?}",
+                    knee.capacity_per_s.map(|it| [it.point, it.low, it.high]),
+                    knee.end
+                );
                 for trial in &knee.trials {
                     let seconds = trial.elapsed_ns as f64 / 1e9;
                     let part = 100.0 * trial.late_part().unwrap_or(f64::NAN);
-                    println!("    {:?} {:.1}/s {seconds:.1} s: {part:.2} % late", trial.stage, trial.per_s);
+                    println!(
+                        "    {:?} {:.1}/s {seconds:.1} s: {part:.2} % late",
+                        trial.stage, trial.per_s
+                    );
                 }
             }
 

@@ -37,7 +37,12 @@ pub(crate) fn plan() -> LoadPlan {
 }
 
 /// Returns a trial as a generator would report it, without what the search adds.
-pub(crate) fn trial(stage: KneeStage, per_s: f64, length_ns: f64, all: &[MeasuredRequest]) -> KneeTrial {
+pub(crate) fn trial(
+    stage: KneeStage,
+    per_s: f64,
+    length_ns: f64,
+    all: &[MeasuredRequest],
+) -> KneeTrial {
     let by_then = |one: &&MeasuredRequest| one.done_ns.is_some_and(|ns| ns as f64 <= length_ns);
     let succeeded = all.iter().filter(by_then).count() as u64;
     let times = all.iter().map(|it| it.done_ns.map_or(f64::INFINITY, |ns| (ns - it.at_ns) as f64));
@@ -62,7 +67,7 @@ pub(crate) fn trial(stage: KneeStage, per_s: f64, length_ns: f64, all: &[Measure
 pub(crate) fn search(server: &Server, rules: KneeRules, seed: u64) -> (Knee, f64) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let open = |per_s: f64, length_ns: f64| {
-        let all = server.open(per_s, rules.constant, length_ns, &mut random);
+        let all = server.open(per_s, rules.constant, length_ns, 500, &mut random);
         // What takes longer is not waited for.
         let seen = |one: MeasuredRequest| MeasuredRequest {
             done_ns: one.done_ns.filter(|done_ns| *done_ns as f64 <= length_ns),

@@ -96,7 +96,9 @@ impl Conduct<'_> {
         let Some(per_s) = roughly.filter(|_| new) else { return };
         self.announced = true;
         let left = duration_s(left.as_secs().max(1));
-        ui::note(&format!("the capacity is about {per_s:.0} per second; measuring for {left} at most"));
+        ui::note(&format!(
+            "the capacity is about {per_s:.0} per second; measuring for {left} at most"
+        ));
     }
 
     /// Sends requests one at a time. False if somebody ended it.

@@ -75,7 +75,8 @@ fn stated(load: &Load) -> String {
     let own = Some(load.worker_memory_bytes).filter(|own| *own > 0.0);
     let own = own.map(|own| format!("Each allocates {} itself.", bytes(own)));
     let spare = Some(load.headroom).filter(|part| *part > 0.0);
-    let spare = spare.map(|part| format!("Headroom: {} of the capacity stays unused.", percent(part)));
+    let spare =
+        spare.map(|part| format!("Headroom: {} of the capacity stays unused.", percent(part)));
     let limits = [spare, load.target_p95_ns.map(within), load.memory_bytes.map(at_most), own];
     sentences([Some(load_is)].into_iter().chain(limits))
 }

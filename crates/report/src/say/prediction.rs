@@ -95,8 +95,12 @@ fn verdict(result: &LoadPrediction) -> String {
         (0, Some(_)) if consistent.is_empty() => Some(unexplained(result)),
         (0, Some(_)) => Some("Every other model is refuted.".into()),
         (_, Some(_)) => Some(format!("Also consistent: {}.", names(&others))),
-        (1, None) => Some(format!("The server behaves as {}. Every other model is refuted.", names(&others))),
-        (n, None) => Some(format!("{n} models are consistent with the server: {}.", names(&others))),
+        (1, None) => {
+            Some(format!("The server behaves as {}. Every other model is refuted.", names(&others)))
+        }
+        (n, None) => {
+            Some(format!("{n} models are consistent with the server: {}.", names(&others)))
+        }
     };
     sentences([asked, all])
 }
@@ -130,10 +134,18 @@ fn because(fault: &ModelFault) -> String {
             part(by)
         ),
         ModelFault::Mean { at, by } => {
-            format!("At {} of the maximum, the predicted mean is off by {:+.0} %.", part(at), 100.0 * by)
+            format!(
+                "At {} of the maximum, the predicted mean is off by {:+.0} %.",
+                part(at),
+                100.0 * by
+            )
         }
         ModelFault::P99 { at, by } => {
-            format!("At {} of the maximum, the predicted p99 is off by {:+.0} %.", part(at), 100.0 * by)
+            format!(
+                "At {} of the maximum, the predicted p99 is off by {:+.0} %.",
+                part(at),
+                100.0 * by
+            )
         }
     }
 }

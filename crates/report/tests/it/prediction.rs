@@ -98,7 +98,12 @@ fn the_verdict_names_what_is_consistent_and_what_is_not() {
     let text = told(&wrong);
     assert!(text.contains("No: it is not a pool of 8 workers. At 90 % of the maximum, the predicted mean is off by +23 %."), "{text}");
     let none = told(&LoadPrediction { asked: None, ..wrong });
-    assert!(none.contains("No model is consistent with the server. The nearest is a pool of 8 workers."), "{none}");
+    assert!(
+        none.contains(
+            "No model is consistent with the server. The nearest is a pool of 8 workers."
+        ),
+        "{none}"
+    );
     let mut both = any;
     both.models[1] = model::PredictedModel { bound: true, ..both.models[0].clone() };
     let text = told(&both);

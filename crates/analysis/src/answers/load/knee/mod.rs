@@ -204,7 +204,8 @@ impl KneeSearch {
         let begun_ns = trial.elapsed_ns / 4;
         let answered = requests.iter().filter_map(|one| one.done_ns);
         let answered = answered.filter(|ns| (begun_ns..=trial.elapsed_ns).contains(ns)).count();
-        let part = trial.succeeded as f64 / requests.iter().filter(|one| one.done_ns.is_some()).count().max(1) as f64;
+        let part = trial.succeeded as f64
+            / requests.iter().filter(|one| one.done_ns.is_some()).count().max(1) as f64;
         let taken_ns = (trial.elapsed_ns - begun_ns).max(1) as f64;
         self.throughputs.push(answered as f64 * part.min(1.0) * 1e9 / taken_ns);
         let due_ns = requests.iter().map(|one| one.at_ns).collect();
@@ -271,7 +272,8 @@ impl KneeSearch {
             None => self.rules.from_per_s.unwrap_or(FIRST * alone.per_s),
         };
         let per_s = per_s.min(self.most()).max(RATE_LEAST);
-        let wanted_ns = (SEARCH_REQUESTS / per_s * 1e9).max(SEARCH_LIMITS * limit_ns).max(SEARCH_NS);
+        let wanted_ns =
+            (SEARCH_REQUESTS / per_s * 1e9).max(SEARCH_LIMITS * limit_ns).max(SEARCH_NS);
         if wanted_ns > left_ns {
             return KneeStep::End(KneeEnd::OutOfTime);
         }
@@ -301,7 +303,8 @@ impl KneeSearch {
             return KneeStep::End(KneeEnd::LowestBroke);
         }
         let least_ns = MEASURE_LIMITS * limit_ns;
-        if self.length_ns.is_none() && self.needed_ns().is_none_or(|needed_ns| needed_ns > left_ns) {
+        if self.length_ns.is_none() && self.needed_ns().is_none_or(|needed_ns| needed_ns > left_ns)
+        {
             return KneeStep::End(KneeEnd::TooSlow);
         }
         // How long it takes a queue near its capacity to forget how it began: its relaxation time in
@@ -314,7 +317,8 @@ impl KneeSearch {
         let length_ns = *self.length_ns.get_or_insert_with(|| {
             let fast_ns = REQUESTS_MAX / place * 1e9;
             let wanted_ns = (times * forgets_ns).min(fast_ns);
-            let least_ns = least_ns.max(self.rules.trial_least_ns as f64).max(TRIAL_REQUESTS / place * 1e9);
+            let least_ns =
+                least_ns.max(self.rules.trial_least_ns as f64).max(TRIAL_REQUESTS / place * 1e9);
             wanted_ns.max(least_ns).min(each_ns.max(MEASURE_LIMITS * limit_ns))
         });
         let narrow = self.capacity().is_some_and(|estimate| {
@@ -328,7 +332,8 @@ impl KneeSearch {
             return KneeStep::End(KneeEnd::OutOfTime);
         }
         let measured = self.of(KneeStage::Measure).next_back().map(|number| self.trials[number]);
-        if measured.is_some_and(|last| last.per_s >= self.most() && last.held() && place >= self.most())
+        if measured
+            .is_some_and(|last| last.per_s >= self.most() && last.held() && place >= self.most())
         {
             return KneeStep::End(KneeEnd::HighestHeld);
         }
@@ -364,9 +369,8 @@ impl KneeSearch {
     fn above<'a>(&'a self, twin: &Twin, mut traces: Vec<&'a Trace>) -> Option<f64> {
         let held = traces.iter().map(|trace| trace.per_s).reduce(f64::max)?;
         let higher = (0..self.trials.len()).filter(|number| self.trials[*number].per_s > held);
-        let by_rate = |a: &usize, b: &usize| {
-            self.trials[*a].per_s.total_cmp(&self.trials[*b].per_s)
-        };
+        let by_rate =
+            |a: &usize, b: &usize| self.trials[*a].per_s.total_cmp(&self.trials[*b].per_s);
         let broke = higher.filter(|number| self.traces[*number].late >= LATE_LEAST).min_by(by_rate);
         let Some(broke) = broke else { return Some(UP * held) };
         if traces.len() >= BISECT_AFTER {
@@ -395,8 +399,9 @@ impl KneeSearch {
             let traces: Vec<&Trace> = near.iter().map(|number| &self.traces[*number]).collect();
             let last = self.trials[*all.last()?].per_s;
             let place = twin.fit(&traces).unwrap_or(last);
-            let is_near =
-                |number: &&usize| (self.trials[**number].per_s / place - 1.0).abs() <= self.nearness(place);
+            let is_near = |number: &&usize| {
+                (self.trials[**number].per_s / place - 1.0).abs() <= self.nearness(place)
+            };
             let now: Vec<usize> = all.iter().filter(is_near).copied().collect();
             if now.is_empty() || now == near {
                 break;
@@ -446,13 +451,7 @@ impl KneeSearch {
     }
 
     /// Returns what the trials say, and why no more were measured.
-    pub fn finish(
-        self,
-        scruple: &str,
-        plan: &LoadPlan,
-        end: KneeEnd,
-        doubts: Vec<String>,
-    ) -> Knee {
+    pub fn finish(self, scruple: &str, plan: &LoadPlan, end: KneeEnd, doubts: Vec<String>) -> Knee {
         let open = || self.trials.iter().filter(|trial| trial.stage != KneeStage::Alone);
         let broke = open().filter(|trial| !trial.held()).min_by(|a, b| a.per_s.total_cmp(&b.per_s));
         let below = |trial: &&KneeTrial| broke.is_none_or(|broke| trial.per_s < broke.per_s);

@@ -205,7 +205,8 @@ impl Uneven {
     fn fit(&self, left: Option<usize>) -> Option<Fit> {
         let of = |number: &usize| Some(*number) != left;
         let was: u64 = (0..self.late.len()).filter(of).map(|number| self.late[number]).sum();
-        let mut waits = self.waits.iter().filter(|(_, number)| of(number)).map(|(wait_ns, _)| *wait_ns);
+        let mut waits =
+            self.waits.iter().filter(|(_, number)| of(number)).map(|(wait_ns, _)| *wait_ns);
         let patience_ns = waits.nth(was as usize).filter(|wait_ns| *wait_ns > 0.0)?;
         Some(Fit { service_ns: self.service_ns, patience_ns })
     }
