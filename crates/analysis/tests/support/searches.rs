@@ -69,7 +69,7 @@ pub(crate) fn trial(
 pub(crate) fn search(server: &Server, rules: KneeRules, seed: u64) -> (Knee, f64) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let open = |per_s: f64, length_ns: f64| {
-        let all = server.open(per_s, rules.constant, length_ns, &mut random);
+        let all = server.open(per_s, rules.constant, length_ns, 500, &mut random);
         // What takes longer is not waited for.
         let seen = |one: MeasuredRequest| MeasuredRequest {
             done_ns: one.done_ns.filter(|done_ns| *done_ns as f64 <= length_ns),

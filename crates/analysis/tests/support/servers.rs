@@ -82,12 +82,13 @@ impl Server {
         (responses, totals)
     }
 
-    /// Returns the requests of an open load on `connections` in turns, the server being idle at first.
+    /// Returns the requests of an open load on connections in turns, the server being idle at first.
     pub(crate) fn open(
         &self,
         per_s: f64,
         constant: bool,
         length_ns: f64,
+        connections: u32,
         random: &mut ChaCha8Rng,
     ) -> Vec<MeasuredRequest> {
         let (mut at, mut requests) = (0.0, Vec::new());
@@ -97,7 +98,7 @@ impl Server {
             if at >= length_ns {
                 break;
             }
-            let connection = requests.len() as u32 % 500;
+            let connection = requests.len() as u32 % connections;
             requests.push(Request { at_ns: at as u64, connection, demand: self.asks(random) });
         }
         let (visits, _) = open_all(&self.station, &requests).unwrap();
@@ -114,7 +115,7 @@ impl Server {
     pub(crate) fn capacity(&self, limit_ns: f64, constant: bool, requests: f64) -> f64 {
         let late = |per_s: f64| {
             let mut random = ChaCha8Rng::seed_from_u64(5);
-            let all = self.open(per_s, constant, requests / per_s * 1e9, &mut random);
+            let all = self.open(per_s, constant, requests / per_s * 1e9, 500, &mut random);
             let counted = &all[all.len() / 20..];
             let is_late = |one: &&MeasuredRequest| {
                 one.done_ns.is_none_or(|done_ns| (done_ns - one.at_ns) as f64 > limit_ns)

@@ -193,7 +193,8 @@ impl Study<'_> {
         Ok(true)
     }
 
-    /// Returns how many connections get the most answers: they are doubled until they bring no more.
+    /// Returns how many connections get the most answers: they are doubled until they bring no more, and the most of
+    /// those that are alike count.
     fn most_answers(&mut self) -> anyhow::Result<Option<u32>> {
         let mut best: Option<Closed> = None;
         let mut connections = FIRST.min(self.connections_max);
@@ -206,8 +207,11 @@ impl Study<'_> {
             if best.is_none() || seen.per_s > least {
                 best = Some(seen);
             }
-            if seen.per_s <= GAIN_LEAST * least || connections >= self.connections_max {
-                return Ok(best.map(|best| best.connections));
+            let gains = seen.per_s > GAIN_LEAST * least;
+            if !gains || connections >= self.connections_max {
+                // As many as bring no more, and cost nothing, show that something limits the server.
+                let kept = best.filter(|best| GAIN_LEAST * seen.per_s < best.per_s);
+                return Ok(Some(kept.map_or(connections, |best| best.connections)));
             }
             connections = (2 * connections).min(self.connections_max);
         }

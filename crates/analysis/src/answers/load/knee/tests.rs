@@ -36,29 +36,26 @@ fn made_up(
 /// (`cargo bench -p analysis --bench knee`) does the same for more servers and seeds.
 #[test]
 fn the_interval_holds_the_capacity_of_a_server() {
-    // Where p95 = 50 ms: μ − ln 20 / L for M/M/1; the others were computed by the battery.
-    let twenty = 20.0_f64.ln();
-    let capacity = |server: Server, limit_ms: f64| server.capacity(limit_ms * 1e6, false, 60e3);
-    let equal = single(5.0, Scatter::None);
-    let pool = Server::new(Station::servers(4), 20.0, 0.0, Scatter::Erlang4);
+    // μ − ln 20 / L for M/M/1; the others were computed by the battery from loads of 2,000,000 requests.
+    let scattered = Server::new(Station::servers(4), 20.0, 0.0, Scatter::Erlang4);
     let shared = Server::new(Station::worker_each(2), 0.0, 5.0, Scatter::None);
-    for (server, limit_ms, truth) in [
-        (single(5.0, Scatter::Exponential), 50.0, 200.0 - twenty / 0.04994),
-        (equal, 50.0, capacity(equal, 50.0)),
-        (pool, 50.0, capacity(pool, 50.0)),
-        (shared, 50.0, capacity(shared, 50.0)),
+    for (server, truth) in [
+        (single(5.0, Scatter::Exponential), 200.0 - 20.0_f64.ln() / 0.04994),
+        (single(5.0, Scatter::None), 169.86),
+        (scattered, 140.97),
+        (shared, 343.31),
     ] {
         let (mut covered, mut wide) = (0, 0);
         for seed in 0..8 {
-            let (knee, seconds) = searches::search(&server, rules(Some(limit_ms)), seed);
+            let (knee, seconds) = searches::search(&server, rules(Some(50.0)), seed);
             let found = knee.capacity_per_s.unwrap();
             covered += u32::from(found.low <= truth && truth <= found.high);
-            wide += u32::from((found.high - found.low) / found.point > 0.12);
+            wide += u32::from((found.high - found.low) / found.point > 0.13);
             assert!((found.point / truth - 1.0).abs() < 0.1, "{server:?}: {found:?} of {truth}");
             assert!(seconds <= 180.0, "{server:?}: {seconds} s");
             assert_eq!(knee.broke_by, Some(KneeBreak::ResponseTime));
         }
-        assert!(covered >= 7 && wide <= 2, "{server:?}: {covered} hold {truth}, {wide} are wide");
+        assert!(covered >= 6 && wide <= 2, "{server:?}: {covered} hold {truth}, {wide} are wide");
     }
 }
 
@@ -173,7 +170,7 @@ fn one_disturbed_trial_changes_little() {
     let mut random = ChaCha8Rng::seed_from_u64(3);
     let mut count = 0;
     let open = |per_s: f64, length_ns: f64| {
-        let mut all = server.open(per_s, false, length_ns, &mut random);
+        let mut all = server.open(per_s, false, length_ns, 500, &mut random);
         count += 1;
         if count == 4 {
             // Something stops the server for 100 ms.
