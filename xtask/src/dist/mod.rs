@@ -160,10 +160,12 @@ fn build(root: &Path, target: &Target) -> Result<()> {
     let mut cargo = command("cargo build --release --locked --package lab --bin scruple --target");
     cargo.arg(&target.triple).current_dir(root);
     let flags = format!("-C target-feature=+crt-static {}", release::remapped(root));
+    let name = target.triple.replace('-', "_");
     if !target.is_native() {
-        let name = target.triple.to_uppercase().replace('-', "_");
-        cargo.env(format!("CARGO_TARGET_{name}_LINKER"), &target.linker);
+        cargo.env(format!("CARGO_TARGET_{}_LINKER", name.to_uppercase()), &target.linker);
     }
+    // ring compiles a few C files that need no libc: any compiler for the CPU does, for musl also.
+    cargo.env(format!("CC_{name}"), &target.linker);
     cargo.env("RUSTFLAGS", flags).run()?;
     let headers = command("readelf --program-headers --wide").arg(&target.binary).read()?;
     ensure!(!headers.contains("INTERP"), "{} is not static", target.binary.display());
