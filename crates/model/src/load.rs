@@ -44,17 +44,18 @@ impl Arrivals {
     }
 }
 
-/// A load on an HTTP/1.1 server.
+/// A load on an HTTP server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadPlan {
-    /// What is asked for: `http://HOST:PORT/PATH`.
+    /// What is asked for: `http://HOST:PORT/PATH` or `https://…`; of several URLs, the first.
     pub url: String,
     /// The method: `GET`, `POST`…
     pub method: String,
-    /// Headers beside those that the generator sets itself (`Host`, `Content-Length`, `Connection`
-    /// where there is no keep-alive), in their order.
+    /// Headers beside those that the generator sets itself (`Host`, `User-Agent`, `Content-Length`,
+    /// `Connection` where there is no keep-alive), in their order. Of those that hold a secret, such as
+    /// `Authorization`, the value is not stored.
     pub headers: Vec<(String, String)>,
-    /// The length of the body, in bytes.
+    /// The length of the body, in bytes; of several bodies, that of the longest.
     pub body_bytes: u64,
     /// How requests come.
     pub arrivals: Arrivals,
@@ -70,6 +71,77 @@ pub struct LoadPlan {
     pub requests: Option<u64>,
     /// How long an answer may take from the sending of its request, connecting included, in ms.
     pub timeout_ms: u64,
+    /// The protocol and the ways that differ from one request repeated by HTTP/1.1.
+    #[serde(default)]
+    pub options: LoadOptions,
+}
+
+impl LoadPlan {
+    /// Returns how many requests can be under way at once.
+    #[must_use]
+    pub fn places(&self) -> u32 {
+        self.connections.saturating_mul(self.options.streams.max(1))
+    }
+}
+
+/// How a load differs from one request that is repeated by HTTP/1.1 to the address of its URL.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct LoadOptions {
+    /// Whether HTTP/2 is spoken: negotiated by ALPN over TLS, otherwise with prior knowledge.
+    pub http2: bool,
+    /// Requests that one connection carries at once; more than 1 by HTTP/2 only.
+    pub streams: u32,
+    /// Whether any certificate is accepted.
+    pub insecure: bool,
+    /// The file of certificate authorities that are trusted besides those of the system.
+    pub cacert: Option<String>,
+    /// The Unix socket that is connected to in place of the URL's address.
+    pub unix_socket: Option<String>,
+    /// The `HOST:PORT` that is connected to in place of the URL's address.
+    pub connect_to: Option<String>,
+    /// How many requests there are that differ in URL or body.
+    pub variants: u32,
+    /// In which order these are sent.
+    pub order: RequestOrder,
+    /// How many redirects of one request are followed at most.
+    pub redirects: u32,
+    /// How long requests are sent before the clock starts, in ms. They are not counted.
+    pub warm_up_ms: u64,
+    /// Whether all connections are opened before the first request is due.
+    pub preconnect: bool,
+}
+
+impl Default for LoadOptions {
+    fn default() -> Self {
+        Self {
+            http2: false,
+            streams: 1,
+            insecure: false,
+            cacert: None,
+            unix_socket: None,
+            connect_to: None,
+            variants: 1,
+            order: RequestOrder::InOrder,
+            redirects: 0,
+            warm_up_ms: 0,
+            preconnect: false,
+        }
+    }
+}
+
+/// The order in which different requests are sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum RequestOrder {
+    /// One after the other, and again from the first.
+    #[default]
+    InOrder,
+    /// Each drawn at random.
+    Random {
+        /// Where the draws come from.
+        seed: u64,
+    },
 }
 
 /// Why a request got no answer.
@@ -86,8 +158,12 @@ pub enum LoadError {
     Closed,
     /// Any other error of connecting, writing or reading.
     Socket,
-    /// What came is no HTTP/1.1 answer, or one whose length is beyond all bounds.
+    /// What came is no answer of the protocol, or one whose length is beyond all bounds.
     Garbage,
+    /// TLS failed: the handshake, the server's certificate, or a record.
+    Tls,
+    /// The server reset the stream of HTTP/2 (`RST_STREAM`).
+    StreamReset,
 }
 
 /// What became of the requests. Each that came due is in exactly one of `answered`, `errors`,
@@ -110,6 +186,11 @@ pub struct LoadCounts {
     pub in_flight: u64,
     /// Requests that came due and were never sent.
     pub unsent: u64,
+    /// Of the sent ones, those that were repeated on a new connection, because the server had closed a
+    /// kept one before any byte of the answer (RFC 9112, 9.3.1) or had refused the stream (RFC 9113,
+    /// 8.7). It is no failure, and their time runs on.
+    #[serde(default)]
+    pub retried: u64,
 }
 
 /// A time that a stated percentage of requests did not exceed.

@@ -109,6 +109,7 @@ fn load(address: SocketAddr, seconds: u64, connections: u32) -> LoadResult {
         duration_ms: Some(seconds * 1000),
         requests: None,
         timeout_ms: 20_000,
+        options: Default::default(),
     };
     web::load::run(&plan, b"", &mut |_| true).unwrap().result
 }

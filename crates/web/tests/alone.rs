@@ -41,6 +41,7 @@ fn plan(url: String, arrivals: Arrivals, connections: u32) -> LoadPlan {
         duration_ms: Some(1000),
         requests: None,
         timeout_ms: 60_000,
+        options: Default::default(),
     }
 }
 

@@ -164,6 +164,7 @@ fn stopped_after(after: Duration, arrivals: Arrivals, connections: u32) -> LoadR
         duration_ms: Some(WHOLE.as_millis() as u64),
         requests: None,
         timeout_ms: PATIENCE.as_millis() as u64,
+        options: Default::default(),
     };
     let (result, stop) = thread::scope(|scope| {
         let stopper = scope.spawn(|| {

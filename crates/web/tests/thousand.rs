@@ -38,6 +38,7 @@ fn load(address: SocketAddr, arrivals: Arrivals) -> LoadResult {
         duration_ms: Some(700),
         requests: None,
         timeout_ms: 60_000,
+        options: Default::default(),
     };
     web::load::run(&plan, b"", &mut |_| true).unwrap().result
 }

@@ -209,6 +209,7 @@ impl Treatment {
             duration_ms: Some(self.duration_ms()),
             requests: None,
             timeout_ms: ANSWER_MS,
+            options: Default::default(),
         }
     }
 

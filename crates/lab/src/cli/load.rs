@@ -4,7 +4,7 @@ use crate::quantity;
 use clap::{Args, ValueEnum};
 use model::ServerKind;
 use std::path::PathBuf;
-use web::load::{CONNECTIONS_MAX, THREADS_MAX, check_header, check_method};
+use web::load::{CONNECTIONS_MAX, STREAMS_MAX, THREADS_MAX, check_header, check_method};
 
 /// The most workers of a simulated server: the limit of laws::station.
 const SERVER_WORKERS_MAX: u32 = 1_000_000;
@@ -27,9 +27,15 @@ capacity found (--find-knee), or some predictions missing (--predict).";
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct LoadArgs {
-    /// The URL to request, such as http://127.0.0.1:8080/; http only, not https
-    #[arg(value_name = "URL")]
-    pub(crate) url: String,
+    /// The URL to request, such as http://127.0.0.1:8080/ or https://localhost:8443/
+    #[arg(value_name = "URL", required_unless_present = "urls_from_file")]
+    pub(crate) url: Option<String>,
+    /// Request the URLs of this file, one per line, all of one server
+    #[arg(long, value_name = "FILE", conflicts_with = "url")]
+    pub(crate) urls_from_file: Option<PathBuf>,
+    /// Send the requests of --urls-from-file and --body-lines in this order
+    #[arg(long, value_name = "ORDER", value_enum, default_value = "in-order")]
+    pub(crate) urls_order: Order,
     /// Use N connections, or at most N in an open loop [default: 50; 500 in an open loop]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(CONNECTIONS_MAX)))]
     pub(crate) connections: Option<u32>,
@@ -64,6 +70,37 @@ pub(crate) struct LoadArgs {
     /// Send this file as the body of every request
     #[arg(short = 'D', long, value_name = "FILE")]
     pub(crate) body_file: Option<PathBuf>,
+    /// Send the lines of this file as bodies, one per request; with --urls-from-file, the body of the same
+    /// line
+    #[arg(short = 'Z', long, value_name = "FILE", conflicts_with_all = ["body", "body_file"])]
+    pub(crate) body_lines: Option<PathBuf>,
+    /// Send this name and password (basic authentication); they are not stored in the result
+    #[arg(short = 'a', long, value_name = "USER:PASSWORD", value_parser = parse_credentials)]
+    pub(crate) basic_auth: Option<String>,
+    /// Follow up to N redirects to the same server; the response time covers them all
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100), default_value = "0", conflicts_with = "http2")]
+    pub(crate) redirect: u32,
+    /// Use HTTP/2: negotiated with https, with prior knowledge (h2c) otherwise
+    #[arg(long, conflicts_with = "no_keep_alive")]
+    pub(crate) http2: bool,
+    /// With --http2: send N requests at the same time on each connection
+    #[arg(short = 'p', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(STREAMS_MAX)), default_value = "1")]
+    pub(crate) streams: u32,
+    /// Trust the certificates of this PEM file also
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cacert: Option<PathBuf>,
+    /// Accept any certificate
+    #[arg(short = 'k', long)]
+    pub(crate) insecure: bool,
+    /// Connect to this Unix socket instead of the URL's address
+    #[arg(long, value_name = "PATH", conflicts_with = "connect_to")]
+    pub(crate) unix_socket: Option<PathBuf>,
+    /// Connect to this HOST:PORT instead of the URL's; HOST1:PORT1:HOST2:PORT2 of curl is also accepted
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) connect_to: Option<String>,
+    /// Send requests for this time before the clock starts; they are not counted
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration_ms)]
+    pub(crate) warm_up: Option<u64>,
     /// Open a new connection for each request
     #[arg(long, alias = "disable-keepalive")]
     pub(crate) no_keep_alive: bool,
@@ -115,6 +152,15 @@ pub(crate) struct LoadArgs {
     pub(crate) hdr_log: Option<PathBuf>,
 }
 
+/// The order of different requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Order {
+    /// One after the other, and again from the first
+    InOrder,
+    /// Each drawn at random
+    Random,
+}
+
 /// The intervals of an open loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Open {
@@ -159,6 +205,15 @@ fn parse_threads(text: &str) -> Result<u32, String> {
             "expected a number of threads from 1 to {THREADS_MAX}; the time after which a request is \
              given up is --timeout"
         )),
+    }
+}
+
+/// Checks a name and a password; the error does not repeat them.
+fn parse_credentials(text: &str) -> Result<String, String> {
+    let sound = text.contains(':') && !text.chars().any(char::is_control) && text.len() <= 4096;
+    match sound {
+        true => Ok(text.into()),
+        false => Err("expected a name and a password, such as alice:secret".into()),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::progress::Line;
 use model::{LoadError, LoadPlan, LoadResult};
 use std::time::{Duration, Instant};
-use web::load::{Live, Noted, Outcome};
+use web::load::{Live, Noted, Outcome, Payload};
 
 /// A load is hopeless after this number of failures and this time without an answer.
 const FAILED_LEAST: u64 = 100;
@@ -41,7 +41,7 @@ impl Watch {
         &mut self,
         about: String,
         plan: &LoadPlan,
-        body: &[u8],
+        body: &Payload,
         noted: bool,
     ) -> anyhow::Result<(Outcome, Vec<Noted>)> {
         (self.about, self.last) = (about, Live::default());
@@ -59,7 +59,7 @@ impl Watch {
         &mut self,
         about: &str,
         plan: &LoadPlan,
-        body: &[u8],
+        body: &Payload,
         noted: bool,
     ) -> anyhow::Result<Option<(Outcome, Vec<Noted>)>> {
         let outcome = self.run(format!("{about}: "), plan, body, noted)?;

@@ -5,6 +5,7 @@ mod knee;
 mod live;
 mod plan;
 mod predict;
+mod sent;
 
 use crate::cli::load::LoadArgs;
 use crate::destination::place;
@@ -81,6 +82,7 @@ pub(crate) mod tests {
             duration_ms: Some(10_000),
             requests: None,
             timeout_ms: 20_000,
+            options: model::LoadOptions::default(),
         };
         LoadResult {
             format: model::LOAD_FORMAT,

@@ -1,10 +1,11 @@
 //! The load that a command line asks for.
 
-use crate::cli::load::{LoadArgs, Open};
-use crate::{input, ui};
-use anyhow::{Context, bail, ensure};
-use model::{Arrivals, LoadPlan};
-use web::load::Target;
+use super::sent;
+use crate::cli::load::{LoadArgs, Open, Order};
+use crate::ui;
+use anyhow::{bail, ensure};
+use model::{Arrivals, LoadOptions, LoadPlan, RequestOrder};
+use web::load::{Payload, Target};
 
 /// Connections where none are stated: as hey and oha have it, and in an open loop enough for a
 /// server that stalls, below the 1024 descriptors that most programs may open.
@@ -15,29 +16,29 @@ const CONNECTIONS_OPEN: u32 = 500;
 const DURATION_MS: u64 = 10_000;
 pub(super) const TRIAL_MS: u64 = 2_000;
 
-/// The largest body.
-const BODY_BYTES_MAX: u64 = 64 << 20;
-
-/// A plan with the body that it sends.
+/// A plan with all that is sent and that it does not hold.
 #[derive(Debug)]
 pub(super) struct Asked {
     pub(super) plan: LoadPlan,
-    pub(super) body: Vec<u8>,
+    pub(super) body: Payload,
     pub(super) seed: u64,
 }
 
 /// Returns the plan for a command line, checked as far as the command knows.
 pub(super) fn plan(args: &LoadArgs) -> anyhow::Result<Asked> {
-    let target = Target::parse(&args.url)?;
-    if target.is_remote()? {
-        check_remote(args, target.host())?;
+    let urls = sent::urls(args)?;
+    let target = &urls[0];
+    let remote = remote_host(args, target)?;
+    if let Some(host) = &remote {
+        check_remote(args, host)?;
     }
     let open = args.open.is_some() || args.find_knee || args.predict.is_some();
     if args.open.is_some() && args.rate.is_none() && !args.find_knee {
         bail!("--open needs a rate: --rate 500, or --find-knee to find out which the server bears");
     }
-    let body = body(args)?;
-    if !body.is_empty() && args.method == "GET" {
+    let bodies = sent::bodies(args)?;
+    let body_bytes = bodies.iter().map(Vec::len).max().unwrap_or(0) as u64;
+    if body_bytes > 0 && args.method == "GET" {
         ui::warn("a body is sent by GET, as hey and oha do; most servers expect it by -m POST");
     }
     if args.latency_correction {
@@ -47,7 +48,7 @@ pub(super) fn plan(args: &LoadArgs) -> anyhow::Result<Asked> {
         );
     }
     let connections = args.connections.unwrap_or(if open { CONNECTIONS_OPEN } else { CONNECTIONS });
-    if args.predict.is_some() && target.is_remote()? {
+    if args.predict.is_some() && remote.is_some() {
         bail!("--predict saturates the server: it asks this machine alone");
     }
     if args.threads > connections {
@@ -59,11 +60,13 @@ pub(super) fn plan(args: &LoadArgs) -> anyhow::Result<Asked> {
         bail!("--threads {}: there {are} to share out", args.threads);
     }
     let seed = args.seed.unwrap_or_else(|| sys::clock::now_ns() & 0xffff_ffff);
+    let (headers, secrets) = sent::headers(args);
+    let variants = urls.len().max(bodies.len()) as u32;
     let plan = LoadPlan {
         url: target.url(),
         method: args.method.clone(),
-        headers: args.headers.clone(),
-        body_bytes: body.len() as u64,
+        headers,
+        body_bytes,
         arrivals: arrivals(args, seed),
         connections,
         keep_alive: !args.no_keep_alive,
@@ -75,8 +78,59 @@ pub(super) fn plan(args: &LoadArgs) -> anyhow::Result<Asked> {
         },
         requests: args.requests,
         timeout_ms: args.timeout,
+        options: options(args, target, variants, seed)?,
     };
-    Ok(Asked { plan, body, seed })
+    let roots = sent::roots(args, target.is_secure())?;
+    let urls = if urls.len() > 1 { urls.iter().map(Target::url).collect() } else { Vec::new() };
+    Ok(Asked { plan, body: Payload { urls, bodies, secrets, roots }, seed })
+}
+
+/// Returns the ways of a load that differ from one request repeated by HTTP/1.1.
+fn options(
+    args: &LoadArgs,
+    target: &Target,
+    variants: u32,
+    seed: u64,
+) -> anyhow::Result<LoadOptions> {
+    ensure!(
+        args.http2 || args.streams == 1,
+        "--streams needs --http2: a connection of HTTP/1.1 carries one request at a time"
+    );
+    let shown = |path: &std::path::PathBuf| path.display().to_string();
+    let connect_to = args.connect_to.as_ref().map(|text| target.connect_to(text)).transpose()?;
+    // A closed loop asks on each connection at once. In an open one, users bring their connections unless
+    // their number was stated.
+    let fixed = args.rate.is_some() && args.open.is_none() && !args.find_knee;
+    let stated = args.connections.is_some() && args.predict.is_none();
+    let open = args.open.is_some() || args.find_knee;
+    Ok(LoadOptions {
+        http2: args.http2,
+        streams: args.streams,
+        insecure: args.insecure,
+        cacert: args.cacert.as_ref().map(shown),
+        unix_socket: args.unix_socket.as_ref().map(shown),
+        connect_to: connect_to.map(|address| address.to_string()),
+        variants,
+        order: match args.urls_order {
+            Order::InOrder => RequestOrder::InOrder,
+            Order::Random => RequestOrder::Random { seed },
+        },
+        redirects: args.redirect,
+        warm_up_ms: args.warm_up.unwrap_or(0),
+        preconnect: !args.no_keep_alive && (fixed || open && stated),
+    })
+}
+
+/// Returns the host that a load connects to, if that is another machine.
+fn remote_host(args: &LoadArgs, target: &Target) -> anyhow::Result<Option<String>> {
+    if args.unix_socket.is_some() {
+        return Ok(None);
+    }
+    let address = match &args.connect_to {
+        Some(text) => target.connect_to(text)?,
+        None => target.address(),
+    };
+    Ok(if address.is_remote()? { Some(address.host().into()) } else { None })
 }
 
 /// Checks that a load on another machine is allowed, and has a rate and a duration.
@@ -112,11 +166,4 @@ pub(super) fn at_rate(open: Option<Open>, per_s: f64, seed: u64) -> Arrivals {
         Some(Open::Constant) => Arrivals::Constant { per_s },
         Some(Open::Poisson) | None => Arrivals::Poisson { per_s, seed },
     }
-}
-
-fn body(args: &LoadArgs) -> anyhow::Result<Vec<u8>> {
-    let Some(path) = &args.body_file else {
-        return Ok(args.body.clone().unwrap_or_default().into_bytes());
-    };
-    input::bytes(path, BODY_BYTES_MAX).context("--body-file")
 }

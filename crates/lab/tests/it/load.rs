@@ -34,7 +34,7 @@ fn refusal(words: &[&str]) -> String {
 
 #[test]
 fn what_is_no_url_of_http_is_told_what_would_be() {
-    assert!(refusal(&["https://127.0.0.1/"]).contains("https is not supported"));
+    assert!(refusal(&["ftp://127.0.0.1/"]).contains("ftp is not supported"));
     assert!(refusal(&["127.0.0.1:80"]).contains("http://127.0.0.1:8080/"));
     assert!(refusal(&["http://no.such.host.invalid/"]).contains("no.such.host.invalid"));
 }
@@ -204,8 +204,9 @@ fn a_request_is_what_the_flags_say() {
         assert_eq!(
             kept.join().unwrap(),
             format!(
-                "POST /items?page=2 HTTP/1.1\r\nHost: {host}\r\nAccept: text/html\r\nX-A: b\r\n\
-                 Content-Length: 15\r\n\r\nnot yet the end"
+                "POST /items?page=2 HTTP/1.1\r\nHost: {host}\r\nUser-Agent: scruple/{}\r\n\
+                 Accept: text/html\r\nX-A: b\r\nContent-Length: 15\r\n\r\nnot yet the end",
+                env!("CARGO_PKG_VERSION")
             )
         );
     }

@@ -23,6 +23,7 @@ mod hdr_log;
 mod killed;
 mod kubernetes;
 mod load;
+mod load_ways;
 mod many_sessions;
 mod meanwhile;
 mod method;

@@ -4,7 +4,8 @@ use crate::LoadCurves;
 use crate::chart::{Mark, request_times};
 use crate::doc::{Block, Doc, Role, Table, Tone};
 use model::{
-    Arrivals, Fairness, LawCheck, LoadCounts, LoadError, LoadPlan, LoadResult, LoadTimes, Unit,
+    Arrivals, Fairness, LawCheck, LoadCounts, LoadError, LoadPlan, LoadResult, LoadTimes,
+    RequestOrder, Unit,
 };
 use wording::number::{Terms, count, rounded, value};
 use wording::{counted, sentences, short};
@@ -116,15 +117,34 @@ pub(super) fn asked(plan: &LoadPlan) -> String {
 
 /// Returns what all requests have in common, in sentences.
 pub(super) fn alike(plan: &LoadPlan) -> String {
+    let options = &plan.options;
     let kept = match plan.keep_alive {
+        true if options.http2 => &format!(
+            "HTTP/2, {} at the same time on each connection.",
+            counted(options.streams.into(), "request")
+        ),
         true => "Connections are kept.",
         false => "Each connection is for one request.",
     };
+    let different = (options.variants > 1).then(|| {
+        let order = match options.order {
+            RequestOrder::InOrder => "in order",
+            RequestOrder::Random { .. } => "at random",
+        };
+        format!("{} are sent {order}.", counted(options.variants.into(), "different request"))
+    });
+    let warm_up = (options.warm_up_ms > 0).then(|| {
+        let length = time(options.warm_up_ms as f64 * 1e6);
+        format!("Requests of the first {length} are not counted (warm-up).")
+    });
     let threads =
         (plan.threads > 1).then(|| format!("The generator has {} threads.", plan.threads));
     let body = Some(plan.body_bytes as f64).filter(|body| *body > 0.0).map(bytes);
-    let body = body.map(|body| format!("Each request has a body of {body}."));
-    sentences([Some(kept.into()), threads, body])
+    let body = body.map(|body| match options.variants {
+        1 => format!("Each request has a body of {body}."),
+        _ => format!("Bodies have at most {body}."),
+    });
+    sentences([Some(kept.into()), threads, different, body, warm_up])
 }
 
 /// Returns a percentile of some times, in ns; `None` where it is unknown.
@@ -191,6 +211,7 @@ fn facts(result: &LoadResult) -> Vec<(&'static str, String)> {
         ("timed out", count(counts.timed_out)),
         ("in flight at the end", count(counts.in_flight)),
         ("never sent", count(counts.unsent)),
+        ("repeated on a new connection", count(counts.retried)),
         ("read", bytes(result.read_bytes as f64)),
         ("written", bytes(result.written_bytes as f64)),
         ("CPU time of the generator", share(result, result.generator_cpu_ns)),
@@ -200,6 +221,10 @@ fn facts(result: &LoadResult) -> Vec<(&'static str, String)> {
     let header =
         |(name, value): &(String, String)| format!("{}: {}", short(name, 80), short(value, 200));
     facts.extend(plan.headers.iter().map(|one| ("header", header(one))));
+    let options = &plan.options;
+    let connects = options.unix_socket.as_ref().or(options.connect_to.as_ref());
+    facts.extend(connects.map(|to| ("connects to", short(to, 200))));
+    facts.extend(options.insecure.then(|| ("certificates", "not verified".into())));
     facts
 }
 
@@ -228,6 +253,15 @@ fn failed(result: &LoadResult) -> Vec<Remark> {
             .then(|| (Tone::Bad, format!("{} {}.", counted(*n, "request"), error_words(*error))))
     };
     let mut all: Vec<Remark> = errors.iter().filter_map(of_error).collect();
+    let retried = result.counts.retried;
+    all.extend((retried > 0).then(|| {
+        let text = format!(
+            "scruple repeated {} on a new connection, which is no failure: the server had closed a kept \
+             connection before it answered (RFC 9112, 9.3.1) or had refused the stream.",
+            counted(retried, "request")
+        );
+        (Tone::Care, text)
+    }));
     let refused = statuses.range(400..).any(|(_, n)| *n > 0);
     let redirected = statuses.keys().any(|status| REDIRECTS.contains(status));
     let each: Vec<String> =
@@ -237,7 +271,11 @@ fn failed(result: &LoadResult) -> Vec<Remark> {
         (false, true) => (Tone::Care, ""),
         (false, false) => (Tone::Plain, ""),
     };
-    let redirects = if redirected { "; redirects are not followed" } else { "" };
+    let redirects = match (redirected, result.plan.options.redirects) {
+        (false, _) => "",
+        (true, 0) => "; redirects are not followed",
+        (true, _) => "; these redirects lead to another server or were too many",
+    };
     if refused || redirected || statuses.len() > 1 {
         all.push((tone, format!("Answers by status: {}{refusal}{redirects}.", each.join(", "))));
     }
@@ -253,7 +291,9 @@ fn error_words(error: LoadError) -> &'static str {
             "ended before the answer was complete: the server closed the connection"
         }
         LoadError::Socket => "failed with another socket error",
-        LoadError::Garbage => "got an answer that is not HTTP/1.1",
+        LoadError::Garbage => "got an answer that is not valid HTTP",
+        LoadError::Tls => "failed in TLS",
+        LoadError::StreamReset => "ended with a reset of the stream (RST_STREAM) by the server",
     }
 }
 

@@ -75,9 +75,21 @@ pub(super) struct Answer {
     overhead_bytes: usize,
     status: u16,
     reusable: bool,
+    /// Whether the place that a redirect names is kept.
+    pub(super) follows: bool,
+    /// Where a redirect leads.
+    pub(super) location: Option<String>,
 }
 
+/// Answers that send the client elsewhere (RFC 9110, 15.4).
+const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
+
 impl Answer {
+    /// Whether nothing has come.
+    pub(super) fn is_untouched(&self) -> bool {
+        self.state == State::Head && self.overhead_bytes == 0
+    }
+
     /// Gets ready for the next.
     pub(super) fn reset(&mut self) {
         self.state = State::Head;
@@ -195,6 +207,11 @@ impl Answer {
             _ => {}
         }
         let framing = Framing::read(response.headers, minor)?;
+        if self.follows && REDIRECTS.contains(&status) {
+            let named = response.headers.iter().find(|it| it.name.eq_ignore_ascii_case("location"));
+            let place = named.and_then(|it| str::from_utf8(it.value).ok());
+            self.location = place.map(|place| place.trim().to_string());
+        }
         self.status = status;
         self.reusable = framing.keep_alive;
         let bodiless = bodiless || status == 204 || status == 304;

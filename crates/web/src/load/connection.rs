@@ -2,13 +2,13 @@
 
 use super::Times;
 use super::answer::{Answer, Progress};
+use super::request::{Detour, Request};
 use super::tally::{Tally, record};
+use super::transport::{Route, Stream, Taken, is_pending, reason};
 use hdrhistogram::Histogram;
-use mio::net::TcpStream;
-use mio::{Interest, Registry, Token};
+use mio::{Registry, Token};
 use model::LoadError;
-use std::io::{self, ErrorKind, Read, Write};
-use std::net::SocketAddr;
+use std::io::{self, ErrorKind};
 
 /// How often one connection is read before others have their turn.
 const READS_MAX: u32 = 16;
@@ -19,6 +19,8 @@ pub(super) enum Phase {
     /// It is not open, and has nothing to do.
     #[default]
     Vacant,
+    /// It is being opened before there is a request for it.
+    Opening,
     /// It is being opened for a request.
     Connecting,
     /// A request is being written, or its answer read.
@@ -43,20 +45,29 @@ pub(super) enum Step {
         /// Whether the connection may be asked again.
         reusable: bool,
     },
+    /// It is open, and has no request yet.
+    Open,
     /// The request has failed.
     Failed(LoadError, io::Error),
+    /// The server had closed the kept connection before any byte of an answer, or has not looked at the
+    /// request: it may be sent again on a new one.
+    Stale(LoadError, io::Error),
     /// It was idle, and the server has closed it or said something unasked.
     Gone,
 }
 
 /// What all connections of a thread share.
 pub(super) struct Wire<'a> {
-    /// The request's bytes.
-    pub(super) request: &'a [u8],
+    /// The requests.
+    pub(super) requests: &'a [Request],
+    /// Whether a request may be sent again where the server may have carried it out.
+    pub(super) repeats: bool,
     /// Whether answers have no body whatever they say.
     pub(super) bodiless: bool,
     /// Where answers are read to.
     pub(super) buffer: Box<[u8]>,
+    /// Where they are read to before they are decrypted.
+    pub(super) cipher: Box<[u8]>,
     /// Bytes read.
     pub(super) read_bytes: u64,
     /// Bytes written.
@@ -106,11 +117,15 @@ impl Turns {
 /// A connection, or the place of one, which at first is vacant.
 #[derive(Debug, Default)]
 pub(super) struct Connection {
-    stream: Option<TcpStream>,
+    stream: Option<Stream>,
     pub(super) phase: Phase,
+    /// The number of its request.
+    pub(super) request: u32,
+    /// What is sent in its place since a redirect.
+    pub(super) detour: Option<Box<Detour>>,
     /// Bytes of the request that are written.
     written: usize,
-    answer: Answer,
+    pub(super) answer: Answer,
     /// When its request came due.
     pub(super) due_ns: u64,
     /// When its request was sent, or connecting for it began.
@@ -125,6 +140,10 @@ pub(super) struct Connection {
     pub(super) turns: Turns,
     /// Whether this one has had an answer.
     pub(super) proven: bool,
+    /// Whether its request is a part of the load, and does not warm it up.
+    pub(super) is_counted: bool,
+    /// Whether its request is sent for the second time.
+    pub(super) retried: bool,
     /// How often it has failed without an answer, in a row.
     pub(super) failures: u32,
     /// Whether it is listed as having more to read.
@@ -132,6 +151,18 @@ pub(super) struct Connection {
 }
 
 impl Connection {
+    /// Returns the place of one, which follows redirects or does not.
+    pub(super) fn new(follows: bool) -> Self {
+        let mut connection = Self::default();
+        connection.answer.follows = follows;
+        connection
+    }
+
+    /// Whether it has a socket of its own.
+    pub(super) fn is_open(&self) -> bool {
+        self.stream.is_some()
+    }
+
     /// Whether it has a request that is neither answered nor given up.
     pub(super) fn is_busy(&self) -> bool {
         matches!(self.phase, Phase::Connecting | Phase::Asking)
@@ -146,12 +177,25 @@ impl Connection {
         record(place(&mut tally.punctual), response_ns.saturating_sub(self.own_late_ns));
     }
 
+    /// Opens it before there is a request.
+    pub(super) fn open(&mut self, registry: &Registry, token: Token, route: &Route) -> Step {
+        self.phase = Phase::Opening;
+        self.proven = false;
+        match route.open(registry, token) {
+            Ok(stream) => {
+                self.stream = Some(stream);
+                Step::Waiting
+            }
+            Err(error) => Step::Failed(reason(&error), error),
+        }
+    }
+
     /// Sends a request, on the open connection or on a new one.
     pub(super) fn ask(
         &mut self,
         registry: &Registry,
         token: Token,
-        address: SocketAddr,
+        route: &Route,
         wire: &mut Wire<'_>,
     ) -> Step {
         self.answer.reset();
@@ -161,44 +205,72 @@ impl Connection {
             self.phase = Phase::Asking;
             return self.advance(Ready { readable: false, ending: false }, wire);
         }
+        let step = self.open(registry, token, route);
         self.phase = Phase::Connecting;
-        self.proven = false;
-        match open(registry, token, address) {
-            Ok(stream) => {
-                self.stream = Some(stream);
-                Step::Waiting
-            }
-            Err(error) => Step::Failed(reason(&error), error),
-        }
+        step
     }
 
     /// Goes on after an event.
     pub(super) fn advance(&mut self, ready: Ready, wire: &mut Wire<'_>) -> Step {
+        if self.phase == Phase::Opening {
+            return self.go_on_opening();
+        }
         let mut broken = None;
-        if self.is_busy() && self.written < wire.request.len() {
-            match self.write(wire) {
-                Ok(()) => {}
-                Err(error) if self.phase == Phase::Connecting => {
-                    return Step::Failed(reason(&error), error);
-                }
-                // The server may have answered before it closed.
-                Err(error) => broken = Some(error),
+        if self.is_busy()
+            && let Err(error) = self.write(wire)
+        {
+            if self.phase == Phase::Connecting {
+                return Step::Failed(reason(&error), error);
             }
+            // The server may have answered before it closed.
+            broken = Some(error);
         }
         let ready = if broken.is_some() { Ready { readable: true, ending: true } } else { ready };
         let open = matches!(self.phase, Phase::Asking | Phase::Idle);
         let step = if ready.readable && open { self.read(ready, wire) } else { Step::Waiting };
-        match (step, broken) {
+        let step = match (step, broken) {
             (Step::Waiting, Some(error)) => Step::Failed(reason(&error), error),
             (step, _) => step,
+        };
+        match step {
+            Step::Failed(error @ (LoadError::Closed | LoadError::Reset), cause)
+                if self.is_stale(wire) =>
+            {
+                Step::Stale(error, cause)
+            }
+            step => step,
+        }
+    }
+
+    /// Whether the server closed a kept connection before it answered, so that the request may be sent
+    /// again (RFC 9112, 9.3.1).
+    fn is_stale(&self, wire: &Wire<'_>) -> bool {
+        wire.repeats && self.proven && !self.retried && self.answer.is_untouched()
+    }
+
+    fn go_on_opening(&mut self) -> Step {
+        match self.stream.as_mut().map(Stream::connect) {
+            Some(Ok(true)) => {
+                self.phase = Phase::Idle;
+                Step::Open
+            }
+            Some(Ok(false)) | None => Step::Waiting,
+            Some(Err(error)) => Step::Failed(reason(&error), error),
         }
     }
 
     /// Writes what the socket takes of the request.
     fn write(&mut self, wire: &mut Wire<'_>) -> io::Result<()> {
+        let request = match &self.detour {
+            None => &wire.requests[self.request as usize].bytes,
+            Some(detour) => &detour.request.bytes,
+        };
         let Some(stream) = &mut self.stream else { return Ok(()) };
-        while self.written < wire.request.len() {
-            match stream.write(&wire.request[self.written..]) {
+        if self.written == request.len() {
+            return stream.flush();
+        }
+        while self.written < request.len() {
+            match stream.write(&request[self.written..]) {
                 Ok(0) => return Err(ErrorKind::WriteZero.into()),
                 Ok(count) => {
                     self.written += count;
@@ -218,8 +290,8 @@ impl Connection {
     fn read(&mut self, ready: Ready, wire: &mut Wire<'_>) -> Step {
         let Some(stream) = &mut self.stream else { return Step::Waiting };
         for _ in 0..READS_MAX {
-            let count = match stream.read(&mut wire.buffer) {
-                Ok(count) => count,
+            let Taken { count, drained } = match stream.read(&mut wire.buffer, &mut wire.cipher) {
+                Ok(taken) => taken,
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Step::Waiting,
                 Err(_) if self.phase == Phase::Idle => return Step::Gone,
@@ -236,7 +308,7 @@ impl Connection {
             match progress {
                 Progress::Done { status, reusable } => {
                     // What was answered before it was asked in full is not asked again.
-                    let whole = self.written == wire.request.len();
+                    let whole = self.written == self.request_bytes(wire);
                     return Step::Done { status, reusable: reusable && whole };
                 }
                 Progress::Garbage => {
@@ -245,15 +317,19 @@ impl Connection {
                 Progress::More if count == 0 => {
                     return Step::Failed(LoadError::Closed, ErrorKind::UnexpectedEof.into());
                 }
-                // The socket is empty: what comes later makes an event of its own (epoll(7), on
-                // edge-triggered events).
-                Progress::More if count < wire.buffer.len() && !ready.ending => {
-                    return Step::Waiting;
-                }
+                Progress::More if drained && !ready.ending => return Step::Waiting,
                 Progress::More => {}
             }
         }
         Step::Unread
+    }
+
+    /// How long its request is, in bytes.
+    fn request_bytes(&self, wire: &Wire<'_>) -> usize {
+        match &self.detour {
+            None => wire.requests[self.request as usize].bytes.len(),
+            Some(detour) => detour.request.bytes.len(),
+        }
     }
 
     /// Closes it. Its place is vacant.
@@ -263,31 +339,10 @@ impl Connection {
         self.phase = Phase::Vacant;
     }
 
-    /// It has nothing to do any more.
-    pub(super) fn free(&mut self) {
-        self.phase = if self.stream.is_some() { Phase::Idle } else { Phase::Vacant };
-    }
-}
-
-/// Begins to connect. Events tell when it has been done.
-fn open(registry: &Registry, token: Token, address: SocketAddr) -> io::Result<TcpStream> {
-    let mut stream = TcpStream::connect(address)?;
-    // A request of several segments must not wait for an acknowledgement of its first.
-    stream.set_nodelay(true)?;
-    registry.register(&mut stream, token, Interest::READABLE | Interest::WRITABLE)?;
-    Ok(stream)
-}
-
-/// Whether a socket takes nothing yet: its buffer is full, or it is not connected.
-fn is_pending(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::NotConnected)
-}
-
-/// The class of an error.
-fn reason(error: &io::Error) -> LoadError {
-    match error.kind() {
-        ErrorKind::ConnectionRefused => LoadError::Refused,
-        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => LoadError::Reset,
-        _ => LoadError::Socket,
+    /// It has nothing to do any more. It is open if it has a stream of its own, or if the connection
+    /// that it is a part of is open.
+    pub(super) fn free(&mut self, shared_is_open: bool) {
+        let open = self.stream.is_some() || shared_is_open;
+        self.phase = if open { Phase::Idle } else { Phase::Vacant };
     }
 }

@@ -7,20 +7,27 @@
 
 mod answer;
 mod connection;
+mod http2;
+mod request;
 mod schedule;
 mod survival;
 mod tally;
 mod target;
+mod transport;
 mod verdict;
 mod worker;
 
+pub use http2::STREAMS_MAX;
+pub use request::{Payload, Sent, check_header, check_method};
 pub use schedule::due_ns;
 pub use survival::percentiles;
-pub use target::{Target, check_header, check_method};
+pub use target::{Address, Target};
+pub use transport::certificates;
 
 use connection::Turns;
 use hdrhistogram::Histogram;
 use model::{LoadPlan, LoadResult, Network};
+use request::Encoder;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, ScopedJoinHandle};
@@ -28,6 +35,7 @@ use std::time::Duration;
 use sys::clock::now_ns;
 use sys::limits::{self, Resource};
 use tally::Tally;
+use transport::Route;
 use verdict::Surroundings;
 use worker::{Job, Progress, Shared, Worker};
 
@@ -36,6 +44,9 @@ pub const CONNECTIONS_MAX: u32 = 65_536;
 
 /// The most threads.
 pub const THREADS_MAX: u32 = 1024;
+
+/// The most requests that are under way at once.
+const PLACES_MAX: u32 = 1 << 20;
 
 /// The most requests per second.
 const RATE_MAX: f64 = 10_000_000.0;
@@ -173,7 +184,8 @@ pub struct Live {
     pub in_flight: u64,
 }
 
-/// Puts a load on a server, and returns when it is over. `live` hears of it ten times a second, and
+/// Puts a load on a server, and returns when it is over. `sent` is the body of every request, or all that
+/// the plan does not hold. `live` hears of it ten times a second, and
 /// ends it early by returning false: what was measured until then is the outcome.
 ///
 /// The load ends with the plan's time, when what is under way counts as in flight, or when the plan's
@@ -182,12 +194,12 @@ pub struct Live {
 /// # Errors
 /// A plan that cannot be carried out, before the first request is sent; a server that refuses every
 /// attempt at connecting from the first on. All else that a server does is no error: it is counted.
-pub fn run(
+pub fn run<'a>(
     plan: &LoadPlan,
-    body: &[u8],
+    sent: impl Into<Sent<'a>>,
     live: &mut dyn FnMut(Live) -> bool,
 ) -> Result<Outcome, Error> {
-    Ok(carry_out(plan, body, live, false)?.0)
+    Ok(carry_out(plan, sent, live, false)?.0)
 }
 
 /// The same, with each request noted, in the order of their coming due. Memory grows with their
@@ -196,12 +208,12 @@ pub fn run(
 /// # Errors
 /// As [`run`]; a plan of which more than [`NOTED_MAX`] requests are to be expected, or whose number
 /// nobody knows beforehand: a closed loop without one.
-pub fn run_noting(
+pub fn run_noting<'a>(
     plan: &LoadPlan,
-    body: &[u8],
+    sent: impl Into<Sent<'a>>,
     live: &mut dyn FnMut(Live) -> bool,
 ) -> Result<(Outcome, Vec<Noted>), Error> {
-    check(plan, body)?;
+    check(plan)?;
     let known = [expected(plan), plan.requests.map(|most| most as f64)];
     if known.into_iter().flatten().reduce(f64::min).is_none_or(|expected| expected > NOTED_MAX) {
         return Err(Error::Plan(format!(
@@ -209,7 +221,7 @@ pub fn run_noting(
              or a shorter time"
         )));
     }
-    carry_out(plan, body, live, true)
+    carry_out(plan, sent, live, true)
 }
 
 /// Requests that come due by rate and time; `None` in a closed loop or without a time.
@@ -217,16 +229,17 @@ fn expected(plan: &LoadPlan) -> Option<f64> {
     Some(plan.arrivals.per_s()? * plan.duration_ms? as f64 / 1e3)
 }
 
-fn carry_out(
+fn carry_out<'a>(
     plan: &LoadPlan,
-    body: &[u8],
+    sent: impl Into<Sent<'a>>,
     live: &mut dyn FnMut(Live) -> bool,
     note: bool,
 ) -> Result<(Outcome, Vec<Noted>), Error> {
-    check(plan, body)?;
-    let target = Target::parse(&plan.url)?;
-    let request = target::request(plan, &target, body)?;
-    let address = target.resolve()?;
+    check(plan)?;
+    let payload: Sent<'a> = sent.into();
+    let encoder = Encoder::new(plan, &payload)?;
+    let requests = encoder.all()?;
+    let route = Route::new(plan, encoder.target(), &payload)?;
     let limit = limits::get(Resource::OpenFiles).soft;
     let threads = schedule::threads(plan);
     check_files(limit, plan.connections, threads)?;
@@ -242,8 +255,9 @@ fn carry_out(
             plan.connections / threads + u32::from(thread < plan.connections % threads);
         workers.push(Worker::new(Job {
             plan,
-            address,
-            request: &request,
+            route: &route,
+            requests: &requests,
+            encoder: &encoder,
             thread,
             threads,
             first,
@@ -255,8 +269,8 @@ fn carry_out(
         })?);
         first += connections;
     }
-    let before = Before::look();
-    let (start_ns, tallies) = conduct(workers, &shared, &progress, live)?;
+    let warm_up_ns = plan.options.warm_up_ms.saturating_mul(1_000_000);
+    let (start_ns, before, tallies) = conduct(workers, warm_up_ns, &shared, &progress, live)?;
     let mut seen = before.since();
     let mut sum = Tally::default();
     for tally in tallies {
@@ -275,25 +289,30 @@ fn carry_out(
     Ok((Outcome { result, steady, response, service, lateness }, noted))
 }
 
-/// Lets the threads do their work, and reports it to `live`. Returns when they started, and what each
-/// came to.
+/// Lets the threads do their work, and reports it to `live`. Returns when the clock started, what was seen
+/// then, and what each thread came to.
 fn conduct(
     workers: Vec<(Worker<'_>, mio::Waker)>,
+    warm_up_ns: u64,
     shared: &Shared,
     progress: &[Progress],
     live: &mut dyn FnMut(Live) -> bool,
-) -> Result<(u64, Vec<Tally>), Error> {
+) -> Result<(u64, Before, Vec<Tally>), Error> {
     thread::scope(|scope| {
+        let (ready, preparing) = mpsc::channel();
         let (ended, ending) = mpsc::channel();
         let (mut wakers, mut starts, mut handles) = (Vec::new(), Vec::new(), Vec::new());
-        for (worker, waker) in workers {
+        for (mut worker, waker) in workers {
             let (start, started) = mpsc::channel();
             wakers.push(waker);
             starts.push(start);
-            let ended = ended.clone();
+            let (ready, ended) = (ready.clone(), ended.clone());
             let work = move || {
+                let prepared = worker.prepare();
+                drop(ready);
                 // Nobody says when, if another thread could not be made.
-                let tally = started.recv().ok().map(|start_ns: u64| worker.run(start_ns));
+                let start_ns: Option<u64> = started.recv().ok();
+                let tally = start_ns.map(|start_ns| prepared.and_then(|()| worker.run(start_ns)));
                 // Nobody listens where the load could not begin.
                 let _ = ended.send(());
                 tally
@@ -301,49 +320,96 @@ fn conduct(
             let thread = thread::Builder::new().name("load".into()).spawn_scoped(scope, work);
             handles.push(thread.map_err(system("make a thread"))?);
         }
-        drop(ended);
+        drop((ready, ended));
+        let mut watch =
+            Watch { clock_ns: u64::MAX, stopped: false, shared, progress, wakers, live };
+        watch.until_gone(&preparing);
+        let mut before = Before::look();
         let start_ns = now_ns() + START_NS;
+        watch.clock_ns = start_ns.saturating_add(warm_up_ns);
         for start in &starts {
             // A thread that is gone is found when it is joined.
             let _ = start.send(start_ns);
         }
-        watch(start_ns, &ending, shared, progress, &wakers, live);
+        if warm_up_ns > 0 && watch.until_clock(&ending) {
+            before = Before::look();
+        }
+        watch.until_gone(&ending);
+        let clock_ns = watch.clock_ns;
         let tallies = handles.into_iter().map(join).collect::<Result<_, _>>()?;
-        Ok((start_ns, tallies))
+        Ok((clock_ns, before, tallies))
     })
 }
 
-/// Waits until all threads have ended, of which each says so to `ending` or is gone.
-fn watch(
-    start_ns: u64,
-    ending: &Receiver<()>,
-    shared: &Shared,
-    progress: &[Progress],
-    wakers: &[mio::Waker],
-    live: &mut dyn FnMut(Live) -> bool,
-) {
-    let (mut heard, mut stopped) = (start_ns, false);
-    while ending.recv_timeout(LIVE) != Err(RecvTimeoutError::Disconnected) {
-        let now_ns = now_ns();
-        // One that could reach nobody ends at once; the others need not go on.
-        let mut ends = shared.failed.load(Ordering::Relaxed);
-        if !(stopped || ends) && now_ns.saturating_sub(heard) >= LIVE.as_nanos() as u64 {
-            heard = now_ns;
-            let sum = |count: fn(&Progress) -> u64| progress.iter().map(count).sum();
-            ends = !live(Live {
-                elapsed: Duration::from_nanos(now_ns.saturating_sub(start_ns)),
-                answered: sum(|it| it.answered.load(Ordering::Relaxed)),
-                failed: sum(|it| it.failed.load(Ordering::Relaxed)),
-                in_flight: sum(|it| it.in_flight.load(Ordering::Relaxed)),
-            });
-        }
-        if ends && !stopped {
-            stopped = true;
-            shared.stop.store(true, Ordering::Relaxed);
-            for waker in wakers {
-                // A thread that cannot be woken looks when its next event comes.
-                let _ = waker.wake();
+/// What watches the threads.
+struct Watch<'a> {
+    /// When the clock starts, in ns of the monotonic clock.
+    clock_ns: u64,
+    stopped: bool,
+    shared: &'a Shared,
+    progress: &'a [Progress],
+    wakers: Vec<mio::Waker>,
+    live: &'a mut dyn FnMut(Live) -> bool,
+}
+
+impl Watch<'_> {
+    /// Waits until all threads have dropped their side of `ending`, or said something there, and tells
+    /// `live` meanwhile.
+    fn until_gone(&mut self, ending: &Receiver<()>) {
+        let mut heard_ns = now_ns();
+        while ending.recv_timeout(LIVE) != Err(RecvTimeoutError::Disconnected) {
+            let now_ns = now_ns();
+            // One that could reach nobody ends at once; the others need not go on.
+            let mut ends = self.shared.failed.load(Ordering::Relaxed);
+            if !(self.stopped || ends) && now_ns.saturating_sub(heard_ns) >= LIVE.as_nanos() as u64
+            {
+                heard_ns = now_ns;
+                ends = !self.tell(now_ns);
             }
+            if ends {
+                self.stop();
+            }
+        }
+    }
+
+    /// Waits until the clock starts; false if all threads have ended before.
+    fn until_clock(&mut self, ending: &Receiver<()>) -> bool {
+        loop {
+            let left_ns = self.clock_ns.saturating_sub(now_ns());
+            if left_ns == 0 {
+                return true;
+            }
+            let wait = LIVE.min(Duration::from_nanos(left_ns));
+            if ending.recv_timeout(wait) == Err(RecvTimeoutError::Disconnected) {
+                return false;
+            }
+            if self.shared.failed.load(Ordering::Relaxed) || !(self.stopped || self.tell(now_ns()))
+            {
+                self.stop();
+            }
+        }
+    }
+
+    /// Tells how far the load is; false where it is to end.
+    fn tell(&mut self, now_ns: u64) -> bool {
+        let sum = |count: fn(&Progress) -> u64| self.progress.iter().map(count).sum();
+        (self.live)(Live {
+            elapsed: Duration::from_nanos(now_ns.saturating_sub(self.clock_ns)),
+            answered: sum(|it| it.answered.load(Ordering::Relaxed)),
+            failed: sum(|it| it.failed.load(Ordering::Relaxed)),
+            in_flight: sum(|it| it.in_flight.load(Ordering::Relaxed)),
+        })
+    }
+
+    fn stop(&mut self) {
+        if self.stopped {
+            return;
+        }
+        self.stopped = true;
+        self.shared.stop.store(true, Ordering::Relaxed);
+        for waker in &self.wakers {
+            // A thread that cannot be woken looks when its next event comes.
+            let _ = waker.wake();
         }
     }
 }
@@ -393,7 +459,7 @@ impl Before {
 }
 
 /// Whether a plan's numbers are such that it can be carried out.
-fn check(plan: &LoadPlan, body: &[u8]) -> Result<(), Error> {
+fn check(plan: &LoadPlan) -> Result<(), Error> {
     let wrong = |text: String| Err(Error::Plan(text));
     if !(1..=CONNECTIONS_MAX).contains(&plan.connections) {
         return wrong(format!("{} connections: 1 to {CONNECTIONS_MAX} can be", plan.connections));
@@ -417,11 +483,35 @@ fn check(plan: &LoadPlan, body: &[u8]) -> Result<(), Error> {
     if let Some(rate) = rate.filter(|rate| !(0.001..=RATE_MAX).contains(rate)) {
         return wrong(format!("{rate} requests per second: 0.001 to {RATE_MAX} can be"));
     }
-    if body.len() as u64 != plan.body_bytes {
-        let (is, said) = (body.len(), plan.body_bytes);
-        return wrong(format!("the body has {is} bytes, and the plan says {said}"));
+    check_options(plan)
+}
+
+/// Whether a plan's ways go together.
+fn check_options(plan: &LoadPlan) -> Result<(), Error> {
+    let options = &plan.options;
+    let wrong = |text: String| Err(Error::Plan(text));
+    if !(1..=STREAMS_MAX).contains(&options.streams) {
+        return wrong(format!("{} streams: 1 to {STREAMS_MAX} can be", options.streams));
     }
-    Ok(())
+    if plan.places() > PLACES_MAX {
+        return wrong(format!("{} requests at once: 1 to {PLACES_MAX} can be", plan.places()));
+    }
+    if options.warm_up_ms > TIME_MS_MAX {
+        return wrong("a warm-up of at most a year can be".to_string());
+    }
+    match options.http2 {
+        true if !plan.keep_alive => {
+            wrong("HTTP/2 keeps its connections; leave out --http2 or --no-keep-alive".to_string())
+        }
+        true if options.redirects > 0 => {
+            wrong("redirects are followed by HTTP/1.1 only; leave out --http2 or --redirect".into())
+        }
+        false if options.streams > 1 => wrong(
+            "a connection of HTTP/1.1 carries one request at a time; --streams needs --http2"
+                .into(),
+        ),
+        _ => Ok(()),
+    }
 }
 
 /// Checks that `connections` can be open at once.

@@ -143,6 +143,7 @@ mod tests {
             duration_ms: None,
             requests,
             timeout_ms: 1000,
+            options: Default::default(),
         }
     }
 

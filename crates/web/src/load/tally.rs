@@ -65,6 +65,8 @@ pub(super) struct Tally {
     pub(super) statuses: BTreeMap<u16, u64>,
     pub(super) errors: BTreeMap<LoadError, u64>,
     pub(super) sent: u64,
+    /// Of these, those that were repeated on a new connection.
+    pub(super) retried: u64,
     pub(super) timed_out: u64,
     pub(super) in_flight: u64,
     pub(super) unsent: u64,
@@ -108,6 +110,7 @@ impl Tally {
         add_each(&mut self.errors, &other.errors);
         add_each(&mut self.syn_backoff, &other.syn_backoff);
         self.sent += other.sent;
+        self.retried += other.retried;
         self.timed_out += other.timed_out;
         self.in_flight += other.in_flight;
         self.unsent += other.unsent;

@@ -1,7 +1,6 @@
-//! Where requests go, and the bytes of one.
+//! Where requests go.
 
 use super::{Error, system};
-use model::LoadPlan;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
@@ -11,18 +10,14 @@ const TRIED: Duration = Duration::from_secs(1);
 /// The longest URL that is sent.
 const URL_BYTES_MAX: usize = 8192;
 
-/// The longest value of a header.
-const VALUE_BYTES_MAX: usize = 8192;
-
-/// Headers that only the generator may set, since it counts on them.
-const RESERVED: [&str; 3] = ["content-length", "transfer-encoding", "expect"];
-
 /// A server and what to ask it for: the parts of `http://HOST:PORT/PATH`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
+    /// Whether it is asked over TLS.
+    secure: bool,
     /// Without the brackets of an IPv6 address.
     host: String,
-    /// As it was stated; 80 where it was not.
+    /// As it was stated; 80 or 443 where it was not.
     port: Option<u16>,
     /// From its slash on, with the query.
     path: String,
@@ -47,36 +42,140 @@ impl Target {
             let right = "http://HOST:PORT/PATH, such as http://127.0.0.1:8080/";
             return wrong(format!("{url} is no URL; expected {right}"));
         };
-        match scheme.to_ascii_lowercase().as_str() {
-            "http" => {}
-            "https" => {
-                let why = "the cost of TLS would be measured with that of the server";
-                return wrong(format!(
-                    "https is not supported: {why}; ask its plain port by http://"
-                ));
+        let secure = match scheme.to_ascii_lowercase().as_str() {
+            "http" => false,
+            "https" => true,
+            other => {
+                return wrong(format!("{other} is not supported; expected http:// or https://"));
             }
-            other => return wrong(format!("{other} is not supported; expected http://")),
-        }
+        };
         // What follows a number sign is for browsers.
         let rest = rest.split('#').next().unwrap_or_default();
         let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
         if authority.contains('@') {
-            return wrong("the URL holds a user name; give it by -H 'Authorization: …'".into());
+            return wrong(
+                "the URL holds a user name; give it by --basic-auth USER:PASSWORD".into(),
+            );
         }
         let Some((host, port)) = host_and_port(authority) else {
             let right = "a port from 1 to 65535, such as 127.0.0.1:8080 or [::1]:8080";
             return wrong(format!("{authority:?} is no host with {right}"));
         };
         let slash = if path.starts_with('/') { "" } else { "/" };
-        Ok(Target { host: host.into(), port, path: format!("{slash}{path}") })
+        Ok(Target { secure, host: host.into(), port, path: format!("{slash}{path}") })
     }
 
     /// Returns the whole URL.
     pub fn url(&self) -> String {
-        format!("http://{}{}", self.authority(), self.path)
+        format!("{}://{}{}", self.scheme(), self.authority(), self.path)
+    }
+
+    /// Reports whether it is asked over TLS.
+    pub fn is_secure(&self) -> bool {
+        self.secure
+    }
+
+    /// Returns the address that the URL names.
+    pub fn address(&self) -> Address {
+        let default = if self.secure { 443 } else { 80 };
+        Address { host: self.host.clone(), port: self.port.unwrap_or(default) }
+    }
+
+    /// Returns the address to connect to by `HOST:PORT`, or by curl's `HOST1:PORT1:HOST2:PORT2`, whose
+    /// empty parts mean any host or port and the URL's own.
+    ///
+    /// # Errors
+    /// What would be right.
+    pub fn connect_to(&self, text: &str) -> Result<Address, Error> {
+        if let Some((host, Some(port))) = host_and_port(text) {
+            return Ok(Address { host: host.into(), port });
+        }
+        let own = self.address();
+        let parts = curls_parts(text).and_then(|[host, port, to, to_port]| {
+            let number = |text: &str, none| match text {
+                "" => Some(none),
+                _ => host_and_port(&format!("h:{text}"))?.1,
+            };
+            let for_port = number(port, own.port)? == own.port;
+            let applies = for_port && (host.is_empty() || host.eq_ignore_ascii_case(&own.host));
+            let to = if to.is_empty() { own.host.as_str() } else { to };
+            let there = Address { host: to.into(), port: number(to_port, own.port)? };
+            Some(if applies { there } else { own.clone() })
+        });
+        parts.ok_or_else(|| {
+            let right = "HOST:PORT or HOST1:PORT1:HOST2:PORT2, such as localhost:8443";
+            Error::Plan(format!("--connect-to {text}: expected {right}"))
+        })
     }
 
     /// Returns the host as it was stated.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    pub(super) fn path(&self) -> &str {
+        &self.path
+    }
+
+    pub(super) fn scheme(&self) -> &'static str {
+        if self.secure { "https" } else { "http" }
+    }
+
+    /// Reports whether both are asked over the same connection.
+    pub fn has_origin_of(&self, other: &Target) -> bool {
+        let same_host = self.host.eq_ignore_ascii_case(&other.host);
+        same_host && self.secure == other.secure && self.address().port == other.address().port
+    }
+
+    /// Returns what a `Location` of this one's answer names (RFC 3986, 5.2, without the removal of dot
+    /// segments, which servers do); `None` where it is no URL of HTTP.
+    pub(super) fn follow(&self, location: &str) -> Option<Target> {
+        let whole = location.split('#').next().unwrap_or_default();
+        let scheme = whole.split_once("://").map(|(scheme, _)| scheme);
+        if scheme.is_some_and(|it| it.bytes().all(|byte| byte.is_ascii_alphanumeric())) {
+            return Target::parse(whole).ok();
+        }
+        let origin = format!("{}://{}", self.scheme(), self.authority());
+        let file = self.path.split('?').next().unwrap_or_default();
+        let url = match whole {
+            "" => self.url(),
+            _ if whole.starts_with("//") => format!("{}:{whole}", self.scheme()),
+            _ if whole.starts_with('/') => format!("{origin}{whole}"),
+            _ if whole.starts_with('?') => format!("{origin}{file}{whole}"),
+            _ => format!("{origin}{}/{whole}", file.rsplit_once('/').map_or("", |(dir, _)| dir)),
+        };
+        Target::parse(&url).ok()
+    }
+
+    /// Returns the host with its port where that was stated: the value of the header `Host`.
+    pub(super) fn authority(&self) -> String {
+        let Target { host, port, .. } = self;
+        let (open, close) = if host.contains(':') { ("[", "]") } else { ("", "") };
+        let port = port.map(|port| format!(":{port}")).unwrap_or_default();
+        format!("{open}{host}{close}{port}")
+    }
+}
+
+/// A host and port to connect to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// Without the brackets of an IPv6 address.
+    host: String,
+    port: u16,
+}
+
+impl std::fmt::Display for Address {
+    /// Writes `HOST:PORT`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.host.contains(':') {
+            true => write!(f, "[{}]:{}", self.host, self.port),
+            false => write!(f, "{}:{}", self.host, self.port),
+        }
+    }
+}
+
+impl Address {
+    /// Returns the host.
     pub fn host(&self) -> &str {
         &self.host
     }
@@ -86,21 +185,13 @@ impl Target {
     /// # Errors
     /// The name has no address.
     pub fn is_remote(&self) -> Result<bool, Error> {
-        let found = self.addresses()?;
+        let found = self.all()?;
         Ok(found.iter().any(|address| !address.ip().to_canonical().is_loopback()))
     }
 
-    /// Returns the host with its port where that was stated: the value of the header `Host`.
-    fn authority(&self) -> String {
-        let Target { host, port, .. } = self;
-        let (open, close) = if host.contains(':') { ("[", "]") } else { ("", "") };
-        let port = port.map(|port| format!(":{port}")).unwrap_or_default();
-        format!("{open}{host}{close}{port}")
-    }
-
     /// Returns the addresses of the host, of which there is one at least.
-    fn addresses(&self) -> Result<Vec<SocketAddr>, Error> {
-        let found = (self.host.as_str(), self.port.unwrap_or(80)).to_socket_addrs();
+    fn all(&self) -> Result<Vec<SocketAddr>, Error> {
+        let found = (self.host.as_str(), self.port).to_socket_addrs();
         let found: Vec<SocketAddr> =
             found.map_err(system(&format!("cannot find the host {}", self.host)))?.collect();
         match found.is_empty() {
@@ -113,8 +204,22 @@ impl Target {
     /// mostly `::1` and 127.0.0.1, and many servers listen at one of them. The very first where nobody
     /// listens at any, or where there is but one, which is not tried.
     pub(super) fn resolve(&self) -> Result<SocketAddr, Error> {
-        Ok(answering(&self.addresses()?))
+        Ok(answering(&self.all()?))
     }
+}
+
+/// Takes `HOST1:PORT1:HOST2:PORT2` apart; a host may be an IPv6 address in brackets.
+fn curls_parts(text: &str) -> Option<[&str; 4]> {
+    let host = |text: &'_ str| -> Option<usize> {
+        if text.starts_with('[') { text.find(']').map(|end| end + 1) } else { text.find(':') }
+    };
+    let (first, rest) = text.split_at_checked(host(text)?)?;
+    let (port, rest) = rest.strip_prefix(':')?.split_once(':')?;
+    let (second, rest) = rest.split_at_checked(host(rest)?)?;
+    let to_port = rest.strip_prefix(':')?;
+    let unbracketed =
+        |text| str::strip_prefix(text, '[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
+    Some([unbracketed(first), port, unbracketed(second), to_port])
 }
 
 /// Takes a host, without the brackets of an IPv6 address, from its port; `None` of what is neither.
@@ -143,115 +248,12 @@ fn answering(addresses: &[SocketAddr]) -> SocketAddr {
     *found.unwrap_or(&addresses[0])
 }
 
-/// Whether `text` is a token of HTTP (RFC 9110, 5.6.2).
-fn is_token(text: &str) -> bool {
-    (1..=256).contains(&text.len())
-        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
-}
-
-/// The bytes of a request, head and body, the same for all.
-///
-/// # Errors
-/// A method or header that cannot be sent.
-pub(super) fn request(plan: &LoadPlan, target: &Target, body: &[u8]) -> Result<Vec<u8>, Error> {
-    check_method(&plan.method)?;
-    let mut head = format!("{} {} HTTP/1.1\r\n", plan.method, target.path);
-    let named = |name: &str| plan.headers.iter().any(|(had, _)| had.eq_ignore_ascii_case(name));
-    if !named("host") {
-        head += &format!("Host: {}\r\n", target.authority());
-    }
-    for (name, value) in &plan.headers {
-        check_header(name, value)?;
-        if name.eq_ignore_ascii_case("connection") {
-            check_connection(value, plan.keep_alive)?;
-            continue;
-        }
-        head += &format!("{name}: {value}\r\n");
-    }
-    if !body.is_empty() || ["POST", "PUT", "PATCH"].contains(&plan.method.as_str()) {
-        head += &format!("Content-Length: {}\r\n", body.len());
-    }
-    if !plan.keep_alive {
-        head += "Connection: close\r\n";
-    }
-    head += "\r\n";
-    let mut bytes = head.into_bytes();
-    bytes.extend_from_slice(body);
-    Ok(bytes)
-}
-
-/// Checks that a method can be asked.
-///
-/// # Errors
-/// What would be right.
-pub fn check_method(method: &str) -> Result<(), Error> {
-    match method {
-        _ if !is_token(method) => Err(Error::Plan("expected a method such as GET or POST".into())),
-        // Answers to CONNECT end by other rules.
-        "CONNECT" | "connect" => {
-            Err(Error::Plan("CONNECT asks for a tunnel and cannot be measured".into()))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Checks that a header can be sent, and that it does not contradict what the generator sends.
-///
-/// # Errors
-/// What is wrong with it.
-pub fn check_header(name: &str, value: &str) -> Result<(), Error> {
-    if !is_token(name) {
-        return Err(Error::Plan(format!("{name:?} is not a valid header name")));
-    }
-    if RESERVED.iter().any(|reserved| name.eq_ignore_ascii_case(reserved)) {
-        return Err(Error::Plan(format!("{name} follows from the body; leave it out")));
-    }
-    if value.len() > VALUE_BYTES_MAX || value.chars().any(|c| c.is_control() && c != '\t') {
-        let what = format!("the value of {name} is too long or has control characters");
-        return Err(Error::Plan(what));
-    }
-    Ok(())
-}
-
-/// A header `Connection` may say what holds anyway.
-fn check_connection(value: &str, keep_alive: bool) -> Result<(), Error> {
-    let right = if keep_alive { "keep-alive" } else { "close" };
-    if value.trim().eq_ignore_ascii_case(right) {
-        return Ok(());
-    }
-    let text = "connections last unless --no-keep-alive is given; leave the header out";
-    Err(Error::Plan(format!("-H 'Connection: {value}': {text}")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::Arrivals;
     use proptest::prelude::*;
     use socket2::{Domain, Socket, Type};
     use std::net::TcpListener;
-
-    fn plan(method: &str, headers: &[(&str, &str)], keep_alive: bool) -> LoadPlan {
-        LoadPlan {
-            url: String::new(),
-            method: method.into(),
-            headers: headers.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect(),
-            body_bytes: 0,
-            arrivals: Arrivals::Closed,
-            connections: 1,
-            keep_alive,
-            threads: 1,
-            duration_ms: Some(1),
-            requests: None,
-            timeout_ms: 1,
-        }
-    }
-
-    fn bytes(plan: &LoadPlan, url: &str, body: &[u8]) -> Result<String, String> {
-        let target = Target::parse(url).map_err(|error| error.to_string())?;
-        let bytes = request(plan, &target, body).map_err(|error| error.to_string())?;
-        Ok(String::from_utf8(bytes).unwrap())
-    }
 
     #[test]
     fn parts_of_urls() {
@@ -263,10 +265,10 @@ mod tests {
         ] {
             let parsed = Target::parse(url).unwrap();
             assert_eq!(parsed.authority(), authority, "{url}");
-            assert_eq!(parsed, Target { host: host.into(), port, path: path.into() }, "{url}");
+            let (host, path) = (host.into(), path.into());
+            assert_eq!(parsed, Target { secure: false, host, port, path }, "{url}");
         }
         for (url, why) in [
-            ("https://a/", "TLS"),
             ("a:80", "http://HOST"),
             ("http://", "no host"),
             ("http://:80/", "no host"),
@@ -274,7 +276,7 @@ mod tests {
             ("http://a:65536/", "port"),
             ("http://[::1", "]"),
             ("http://[::1]80/", "port"),
-            ("http://u@a/", "Authorization"),
+            ("http://u@a/", "--basic-auth"),
             ("http://a/b c", "percent"),
             ("http://a/\r\nX: y", "percent"),
         ] {
@@ -288,6 +290,7 @@ mod tests {
         for (typed, whole) in [
             ("http://127.0.0.1:8080/a?b=c#d", "http://127.0.0.1:8080/a?b=c"),
             ("HTTP://localhost", "http://localhost/"),
+            ("HttpS://localhost:1", "https://localhost:1/"),
             ("http://localhost?x", "http://localhost/?x"),
             ("http://[::1]:9/", "http://[::1]:9/"),
             ("http://a-b.example_1:1", "http://a-b.example_1:1/"),
@@ -299,10 +302,9 @@ mod tests {
     #[test]
     fn what_is_no_url_is_told_what_would_be_right() {
         for (typed, part) in [
-            ("https://localhost/", "https is not supported"),
-            ("ftp://localhost/", "expected http://"),
+            ("ftp://localhost/", "expected http:// or https://"),
             ("localhost:80", "http://127.0.0.1:8080/"),
-            ("http://user:pw@localhost/", "Authorization"),
+            ("http://user:pw@localhost/", "--basic-auth"),
             ("http://", "no host"),
             ("http://:80/", "no host"),
             ("http://localhost:0/", "no host"),
@@ -329,8 +331,55 @@ mod tests {
             ("http://0.0.0.0/", true),
             ("http://[2001:db8::1]/", true),
         ] {
-            assert_eq!(Target::parse(typed).unwrap().is_remote().unwrap(), remote, "{typed}");
+            assert_eq!(
+                Target::parse(typed).unwrap().address().is_remote().unwrap(),
+                remote,
+                "{typed}"
+            );
         }
+    }
+
+    #[test]
+    fn another_address_can_be_connected_to() {
+        let target = Target::parse("https://h.example/").unwrap();
+        for (text, address) in [
+            ("localhost:8443", "localhost:8443"),
+            ("[::1]:8443", "[::1]:8443"),
+            ("h.example:443:localhost:8443", "localhost:8443"),
+            ("::localhost:8443", "localhost:8443"),
+            ("H.example::[::1]:", "[::1]:443"),
+            ("::[::1]:9", "[::1]:9"),
+            (":::8443", "h.example:8443"),
+            ("other::localhost:8443", "h.example:443"),
+            ("h.example:80:localhost:8443", "h.example:443"),
+        ] {
+            let found = target.connect_to(text).unwrap_or_else(|why| panic!("{text}: {why}"));
+            assert_eq!(found.to_string(), address, "{text}");
+        }
+        for text in ["", "h", "h:", "h:0", "h:x", "a:1:b", "a:x:b:1", "a:1:b:99999", "[::1:1"] {
+            assert!(target.connect_to(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_location_is_resolved_against_the_url() {
+        let target = Target::parse("http://h:8/a/b?c").unwrap();
+        for (location, url) in [
+            ("/d", "http://h:8/d"),
+            ("d?e#f", "http://h:8/a/d?e"),
+            ("?e", "http://h:8/a/b?e"),
+            ("//g/d", "http://g/d"),
+            ("https://g/", "https://g/"),
+            ("/d?to=http://g/", "http://h:8/d?to=http://g/"),
+            ("d?to=http://g/", "http://h:8/a/d?to=http://g/"),
+        ] {
+            assert_eq!(target.follow(location).unwrap().url(), url, "{location}");
+        }
+        for location in ["ftp://h/", "/a b", "http://"] {
+            assert_eq!(target.follow(location), None, "{location}");
+        }
+        let same = |url| Target::parse(url).unwrap().has_origin_of(&target);
+        assert!(same("http://H:8/z") && !same("http://h/z") && !same("https://h:8/"));
     }
 
     #[test]
@@ -352,37 +401,6 @@ mod tests {
         while listener.accept().is_ok() {}
         assert_eq!(answering(&[open]), open);
         assert!(listener.accept().is_err());
-    }
-
-    #[test]
-    fn a_request_is_what_the_plan_says() {
-        assert_eq!(
-            bytes(&plan("GET", &[("X-A", "1")], true), "http://h:1?q", b"").unwrap(),
-            "GET /?q HTTP/1.1\r\nHost: h:1\r\nX-A: 1\r\n\r\n"
-        );
-        assert_eq!(
-            bytes(&plan("POST", &[("host", "other")], false), "http://h/p", b"abc").unwrap(),
-            "POST /p HTTP/1.1\r\nhost: other\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc"
-        );
-    }
-
-    #[test]
-    fn what_cannot_be_sent_is_refused() {
-        for (method, header) in [
-            ("G T", ("a", "b")),
-            ("", ("a", "b")),
-            ("CONNECT", ("a", "b")),
-            ("GET", ("a b", "c")),
-            ("GET", ("a", "b\r\nc: d")),
-            ("GET", ("Content-Length", "3")),
-            ("GET", ("Connection", "close")),
-            ("GET", ("Connection", "upgrade")),
-        ] {
-            assert!(bytes(&plan(method, &[header], true), "http://h/", b"").is_err(), "{header:?}");
-        }
-        assert!(
-            bytes(&plan("GET", &[("connection", "Keep-Alive")], true), "http://h/", b"").is_ok()
-        );
     }
 
     proptest! {

@@ -5,8 +5,12 @@ use std::io::{Read, Write};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
+#[path = "tests_http2.rs"]
+mod http2;
 #[path = "tests_server.rs"]
 mod server;
+#[path = "tests_ways.rs"]
+mod ways;
 
 fn plan(server: &Server, arrivals: Arrivals, connections: u32) -> LoadPlan {
     LoadPlan {
@@ -21,6 +25,7 @@ fn plan(server: &Server, arrivals: Arrivals, connections: u32) -> LoadPlan {
         duration_ms: Some(300),
         requests: None,
         timeout_ms: 20_000,
+        options: Default::default(),
     }
 }
 
@@ -477,7 +482,6 @@ fn a_plan_that_cannot_be_is_refused() {
         (LoadPlan { duration_ms: None, ..good.clone() }, "duration"),
         (LoadPlan { requests: Some(0), ..good.clone() }, "one request"),
         (LoadPlan { body_bytes: 3, ..good.clone() }, "body"),
-        (LoadPlan { url: "https://a".into(), ..good.clone() }, "TLS"),
         (
             LoadPlan { arrivals: Arrivals::Constant { per_s: f64::NAN }, ..good.clone() },
             "per second",

@@ -40,7 +40,7 @@ pub(super) fn result(
     seen: &Surroundings,
 ) -> LoadResult {
     let counts = counts(tally);
-    let audit = audit(tally, elapsed_ns, plan.connections);
+    let audit = audit(tally, elapsed_ns, plan.places());
     let mut result = LoadResult {
         format: model::LOAD_FORMAT,
         scruple: env!("CARGO_PKG_VERSION").to_string(),
@@ -86,6 +86,7 @@ fn counts(tally: &Tally) -> LoadCounts {
         timed_out: tally.timed_out,
         in_flight: tally.in_flight,
         unsent: tally.unsent,
+        retried: tally.retried,
     }
 }
 

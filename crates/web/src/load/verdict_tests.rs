@@ -15,6 +15,7 @@ fn plan(arrivals: Arrivals, keep_alive: bool) -> LoadPlan {
         duration_ms: Some(1000),
         requests: None,
         timeout_ms: 1000,
+        options: Default::default(),
     }
 }
 

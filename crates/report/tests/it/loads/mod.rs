@@ -39,6 +39,7 @@ pub(crate) fn plan() -> LoadPlan {
         duration_ms: Some(10_000),
         requests: None,
         timeout_ms: 20_000,
+        options: Default::default(),
     }
 }
 
@@ -102,6 +103,7 @@ pub(crate) fn starved() -> LoadResult {
             timed_out: 14,
             in_flight: 15,
             unsent: 0,
+            retried: 3,
         },
         throughput_per_s: 10.0,
         response: times(

@@ -25,6 +25,7 @@ pub(crate) fn prediction() -> LoadPrediction {
             duration_ms: Some(10_000),
             requests: None,
             timeout_ms: 20_000,
+            options: Default::default(),
         },
         server: ServerKind::Pool(8),
         cpus: 1,

@@ -1,18 +1,24 @@
 //! One thread of the generator: an event loop over its share of the connections.
 
+mod opening;
+mod picks;
 mod sending;
+mod streams;
 
-use super::connection::{Connection, Phase, Ready, Step, Wire};
+use super::connection::{Connection, Phase, Ready, Step, Turns, Wire};
+use super::http2::{Heard, Session};
+use super::request::{Encoder, Request, is_idempotent};
 use super::schedule::Due;
 use super::tally::{Presence, Tally};
+use super::transport::{BUFFER_BYTES, CIPHER_BYTES, Route};
 use super::{Error, Noted, system};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token, Waker};
 use model::{Arrivals, LoadError, LoadPlan};
+use picks::Picks;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::io;
-use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use sys::clock::now_ns;
@@ -24,9 +30,6 @@ const STOP: Token = Token(usize::MAX - 2);
 
 /// Events taken from the kernel at once.
 const EVENTS: usize = 1024;
-
-/// Bytes read at once.
-const BUFFER_BYTES: usize = 64 << 10;
 
 /// How long a connection that failed rests at least, in ns; doubled with each failure in a row.
 const REST_NS: u64 = 10_000_000;
@@ -61,8 +64,9 @@ pub(super) struct Progress {
 /// What a thread is to do.
 pub(super) struct Job<'a> {
     pub(super) plan: &'a LoadPlan,
-    pub(super) address: SocketAddr,
-    pub(super) request: &'a [u8],
+    pub(super) route: &'a Route,
+    pub(super) requests: &'a [Request],
+    pub(super) encoder: &'a Encoder<'a>,
     /// Its number, among all threads.
     pub(super) thread: u32,
     pub(super) threads: u32,
@@ -84,7 +88,19 @@ pub(super) struct Worker<'a> {
     alarm: Alarm,
     /// When the alarm is set for.
     alarm_ns: u64,
+    /// Each for one request at a time: a connection of its own, or a stream of one of the sessions.
     connections: Vec<Connection>,
+    /// Connections of HTTP/2; none where another protocol is spoken.
+    sessions: Vec<Session>,
+    /// Sessions that may have something to write.
+    touched: Vec<u32>,
+    /// What sessions have heard, while it is looked through.
+    heard: Vec<Heard>,
+    picks: Picks,
+    /// Whether the clock has not started, so that nothing is counted yet.
+    warming: bool,
+    /// When the clock starts.
+    clock_ns: u64,
     free: VecDeque<u32>,
     /// Places of an open loop in which no connection is open.
     vacant: Vec<u32>,
@@ -111,10 +127,30 @@ pub(super) struct Worker<'a> {
     start_ns: u64,
     end_ns: u64,
     last_ns: u64,
+    /// What the thread had used when the clock started.
+    began: Began,
     present: Presence,
     asking: Presence,
     tally: Tally,
     wire: Wire<'a>,
+}
+
+/// What a thread has used at some moment.
+#[derive(Clone, Copy, Debug, Default)]
+struct Began {
+    cpu_ns: u64,
+    at_ns: u64,
+    scheduled: Option<sys::proc::SchedStat>,
+}
+
+impl Began {
+    fn now() -> Self {
+        Self {
+            cpu_ns: sys::clock::thread_cpu_ns(),
+            at_ns: now_ns(),
+            scheduled: sys::proc::schedstat_thread(),
+        }
+    }
 }
 
 impl<'a> Worker<'a> {
@@ -127,25 +163,38 @@ impl<'a> Worker<'a> {
             .register(&mut SourceFd(&alarm.as_raw_fd()), ALARM, Interest::READABLE)
             .map_err(system("watch the timer"))?;
         let plan = job.plan;
+        let options = &plan.options;
         let due = Due::new(plan, job.thread, job.threads);
+        let cipher_bytes = if job.route.is_secure() { CIPHER_BYTES } else { 0 };
         let wire = Wire {
-            request: job.request,
+            requests: job.requests,
+            repeats: is_idempotent(&plan.method),
             bodiless: plan.method == "HEAD",
             buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
+            cipher: vec![0; cipher_bytes].into_boxed_slice(),
             read_bytes: 0,
             written_bytes: 0,
         };
+        let places = (job.connections * options.streams) as usize;
+        let sessions = if options.http2 { job.connections } else { 0 };
+        let place = |_| Connection::new(options.redirects > 0);
         let worker = Self {
             poll,
             alarm,
             alarm_ns: u64::MAX,
-            connections: (0..job.connections).map(|_| Connection::default()).collect(),
-            free: VecDeque::with_capacity(job.connections as usize),
-            vacant: Vec::with_capacity(job.connections as usize),
+            connections: (0..places).map(place).collect(),
+            sessions: (0..sessions).map(|_| Session::new(options.streams)).collect(),
+            touched: Vec::new(),
+            heard: Vec::new(),
+            picks: Picks::new(options, job.requests.len(), job.thread, job.threads),
+            warming: false,
+            clock_ns: 0,
+            free: VecDeque::with_capacity(places),
+            vacant: Vec::with_capacity(places),
             free_since_ns: 0,
             arrived: due.clone(),
             due,
-            resting: BinaryHeap::with_capacity(job.connections as usize),
+            resting: BinaryHeap::with_capacity(places),
             unread: Vec::new(),
             timeout_from_ns: u64::MAX,
             busy: 0,
@@ -156,6 +205,7 @@ impl<'a> Worker<'a> {
             start_ns: 0,
             end_ns: u64::MAX,
             last_ns: 0,
+            began: Began::default(),
             present: Presence::default(),
             asking: Presence::default(),
             tally: Tally::default(),
@@ -168,8 +218,6 @@ impl<'a> Worker<'a> {
     /// Puts its part of the load on the server, from the moment `start_ns` on.
     pub(super) fn run(mut self, start_ns: u64) -> Result<Tally, Error> {
         sys::clock::sleep_ns(start_ns.saturating_sub(now_ns()));
-        let (cpu_ns, began_ns) = (sys::clock::thread_cpu_ns(), now_ns());
-        let waited = sys::proc::schedstat_thread();
         self.begin(start_ns);
         let mut events = Events::with_capacity(EVENTS);
         let end_ns = loop {
@@ -180,9 +228,13 @@ impl<'a> Worker<'a> {
             if self.job.shared.stop.load(Ordering::Relaxed) {
                 break now_ns;
             }
+            if self.warming && now_ns >= self.clock_ns {
+                self.start_clock();
+            }
             self.rested(now_ns);
             self.expire(now_ns);
             self.dispatch();
+            self.flush();
             if let Some(error) = self.unreachable() {
                 self.job.shared.failed.store(true, Ordering::Relaxed);
                 return Err(error);
@@ -199,10 +251,14 @@ impl<'a> Worker<'a> {
             }
             self.take(&events);
         };
-        self.tally.cpu_ns = sys::clock::thread_cpu_ns().saturating_sub(cpu_ns);
-        self.tally.wall_ns = now_ns().saturating_sub(began_ns);
+        if self.warming {
+            // It was ended before its clock started: nothing counts.
+            self.start_clock();
+        }
+        self.tally.cpu_ns = sys::clock::thread_cpu_ns().saturating_sub(self.began.cpu_ns);
+        self.tally.wall_ns = now_ns().saturating_sub(self.began.at_ns);
         self.tally.queue_wait_ns = sys::proc::schedstat_thread()
-            .zip(waited)
+            .zip(self.began.scheduled)
             .map(|(after, before)| after.since(before).queue_wait_ns);
         self.finish(end_ns);
         Ok(self.tally)
@@ -210,28 +266,73 @@ impl<'a> Worker<'a> {
 
     /// The load starts: a closed loop asks on all connections, an open one waits for arrivals.
     fn begin(&mut self, start_ns: u64) {
-        self.start_ns = start_ns;
-        self.last_ns = start_ns;
         let plan = self.job.plan;
+        let warm_up_ns = plan.options.warm_up_ms.saturating_mul(1_000_000);
         let duration_ns = plan.duration_ms.map(|ms| ms.saturating_mul(1_000_000));
-        self.end_ns = duration_ns.map_or(u64::MAX, |ns| start_ns.saturating_add(ns));
-        self.present = Presence::new(start_ns);
-        self.asking = Presence::new(start_ns);
-        for index in 0..self.job.connections {
+        self.clock_ns = start_ns.saturating_add(warm_up_ns);
+        self.end_ns = duration_ns.map_or(u64::MAX, |ns| self.clock_ns.saturating_add(ns));
+        self.count_from(start_ns);
+        self.warming = warm_up_ns > 0;
+        if self.warming {
+            // What is sent until the clock starts is no part of a number of requests.
+            let endless = LoadPlan { requests: None, ..plan.clone() };
+            self.due = Due::new(&endless, self.job.thread, self.job.threads);
+            self.arrived = self.due.clone();
+        }
+        for index in 0..self.places() {
+            let open = self.connections[index as usize].phase == Phase::Idle;
             match plan.arrivals {
                 Arrivals::Closed => self.ask_again(index, now_ns()),
-                Arrivals::Paced { .. } => self.free.push_back(index),
-                Arrivals::Constant { .. } | Arrivals::Poisson { .. } => self.vacant.push(index),
+                Arrivals::Constant { .. } | Arrivals::Poisson { .. } if !open => {
+                    self.vacant.push(index);
+                }
+                _ => self.free.push_back(index),
             }
         }
+    }
+
+    /// Warming up is over. Requests under way are answered, and not counted.
+    fn start_clock(&mut self) {
+        self.warming = false;
+        self.due = Due::new(self.job.plan, self.job.thread, self.job.threads);
+        self.arrived = self.due.clone();
+        self.tally = Tally::default();
+        (self.wire.read_bytes, self.wire.written_bytes) = (0, 0);
+        for connection in &mut self.connections {
+            connection.is_counted = false;
+            connection.was_asked = false;
+            connection.answers = 0;
+            connection.turns = Turns::default();
+        }
+        self.count_from(self.clock_ns);
+        self.free_since_ns = self.clock_ns;
+    }
+
+    fn count_from(&mut self, start_ns: u64) {
+        self.start_ns = start_ns;
+        self.last_ns = start_ns;
+        self.began = Began::now();
+        self.present = Presence::new(start_ns);
+        self.asking = Presence::new(start_ns);
+    }
+
+    /// How many requests can be under way at once.
+    fn places(&self) -> u32 {
+        self.connections.len() as u32
     }
 
     /// Handles events, and what was left unread before.
     fn take(&mut self, events: &Events) {
         let unread = std::mem::take(&mut self.unread);
+        let all = Ready { readable: true, ending: true };
         for index in &unread {
-            self.connections[*index as usize].is_listed = false;
-            self.go_on(*index, Ready { readable: true, ending: true });
+            if self.sessions.is_empty() {
+                self.connections[*index as usize].is_listed = false;
+                self.go_on(*index, all);
+            } else {
+                self.sessions[*index as usize].is_listed = false;
+                self.go_on_session(*index, all);
+            }
         }
         for event in events {
             let Token(index) = event.token();
@@ -242,8 +343,12 @@ impl<'a> Worker<'a> {
                 continue;
             }
             let ending = event.is_read_closed() || event.is_error();
-            let readable = event.is_readable() || ending;
-            self.go_on(index as u32, Ready { readable, ending });
+            let ready = Ready { readable: event.is_readable() || ending, ending };
+            if self.sessions.is_empty() {
+                self.go_on(index as u32, ready);
+            } else {
+                self.go_on_session(index as u32, ready);
+            }
         }
     }
 
@@ -259,12 +364,17 @@ impl<'a> Worker<'a> {
         self.handle(index, step);
     }
 
-    /// A connection has come to be.
-    fn connected(&mut self, took_ns: u64) {
+    /// Somebody is there.
+    fn reach(&mut self) {
         if !self.reached {
             self.reached = true;
             self.job.shared.reached.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// A connection has come to be for a request.
+    fn connected(&mut self, took_ns: u64) {
+        self.reach();
         // Nothing but a repeated SYN takes whole seconds, and a tenth is for all else.
         let (seconds, rest_ns) = (took_ns / 1_000_000_000, took_ns % 1_000_000_000);
         if seconds > 0 && rest_ns <= 100_000_000 {
@@ -286,9 +396,74 @@ impl<'a> Worker<'a> {
                     self.unread.push(index);
                 }
             }
+            // Opened ahead, it waits for its request.
+            Step::Open => {}
             Step::Gone => self.connections[index as usize].close(),
-            Step::Done { status, reusable } => self.complete(index, status, reusable),
-            Step::Failed(error, cause) => self.fail(index, error, cause),
+            Step::Done { status, reusable } => {
+                if !self.is_redirected(index, status, reusable) {
+                    self.complete(index, status, reusable);
+                }
+            }
+            Step::Stale(error, cause) => {
+                self.connections[index as usize].close();
+                self.repeat(index, error, cause);
+            }
+            Step::Failed(error, cause) => {
+                let opening = self.connections[index as usize].phase == Phase::Connecting;
+                if opening {
+                    self.not_opened(cause);
+                }
+                self.fail(index, error);
+            }
+        }
+    }
+
+    /// Follows a redirect, if the plan wants that; the time of the request runs on.
+    fn is_redirected(&mut self, index: u32, status: u16, reusable: bool) -> bool {
+        let most = self.job.plan.options.redirects;
+        let connection = &mut self.connections[index as usize];
+        if most == 0 || connection.detour.as_ref().is_some_and(|detour| detour.hops >= most) {
+            return false;
+        }
+        let Some(location) = connection.answer.location.take() else { return false };
+        let (before, at) = (connection.detour.as_deref(), connection.request as usize);
+        let next = self.job.encoder.follow(at, before, (status, &location));
+        let Some(next) = next else { return false };
+        connection.detour = Some(Box::new(next));
+        connection.proven = true;
+        if !(reusable && self.job.plan.keep_alive) {
+            connection.close();
+        }
+        self.ask(index);
+        true
+    }
+
+    /// Sends a request a second time, on a new connection.
+    fn repeat(&mut self, index: u32, error: LoadError, cause: io::Error) {
+        if now_ns() >= self.end_ns {
+            return;
+        }
+        let connection = &mut self.connections[index as usize];
+        if connection.retried {
+            drop(cause);
+            self.fail(index, error);
+            return;
+        }
+        connection.retried = true;
+        self.tally.retried += u64::from(connection.is_counted);
+        self.ask(index);
+    }
+
+    /// An attempt at connecting has failed.
+    fn not_opened(&mut self, cause: io::Error) {
+        self.unopened += 1;
+        let exhausted =
+            [io::ErrorKind::AddrNotAvailable, io::ErrorKind::AddrInUse].contains(&cause.kind());
+        // EMFILE and ENFILE.
+        self.tally.exhausted +=
+            u64::from(exhausted || matches!(cause.raw_os_error(), Some(23 | 24)));
+        if !self.reached {
+            self.cause = Some(cause);
         }
     }
 
@@ -300,18 +475,20 @@ impl<'a> Worker<'a> {
             return;
         }
         let connection = &mut self.connections[index as usize];
-        connection.record(now_ns, &mut self.tally, |times| &mut times.known);
-        *self.tally.statuses.entry(status).or_default() += 1;
-        let due_ns = connection.due_ns;
-        connection.answers += 1;
-        connection.turns.answered(due_ns, now_ns);
         connection.proven = true;
         connection.failures = 0;
         if !(reusable && self.job.plan.keep_alive) {
             connection.close();
         }
-        self.note(due_ns, Some(now_ns), Some(index));
-        self.depart(now_ns);
+        if connection.is_counted {
+            connection.record(now_ns, &mut self.tally, |times| &mut times.known);
+            *self.tally.statuses.entry(status).or_default() += 1;
+            let due_ns = connection.due_ns;
+            connection.answers += 1;
+            connection.turns.answered(due_ns, now_ns);
+            self.note(due_ns, Some(now_ns), Some(index));
+        }
+        self.depart(index, now_ns);
         self.freed(index, now_ns);
     }
 
@@ -321,47 +498,39 @@ impl<'a> Worker<'a> {
             self.tally.noted.push(Noted {
                 due_ns: due_ns.saturating_sub(self.start_ns),
                 done_ns: done_ns.map(|ns| ns.saturating_sub(self.start_ns)),
-                connection: index.map(|index| self.job.first + index),
+                connection: index.map(|at| self.job.first + at / self.job.plan.options.streams),
             });
         }
     }
 
     /// A request has left the system.
-    fn depart(&mut self, now_ns: u64) {
-        self.present.leave(now_ns);
-        self.asking.leave(now_ns);
+    fn depart(&mut self, index: u32, now_ns: u64) {
         self.busy -= 1;
-        self.last_ns = self.last_ns.max(now_ns);
+        if self.connections[index as usize].is_counted {
+            self.present.leave(now_ns);
+            self.asking.leave(now_ns);
+            self.last_ns = self.last_ns.max(now_ns);
+        }
     }
 
     /// A request has failed.
-    fn fail(&mut self, index: u32, error: LoadError, cause: io::Error) {
+    fn fail(&mut self, index: u32, error: LoadError) {
         let now_ns = now_ns();
         if now_ns >= self.end_ns {
             return;
         }
         let connection = &mut self.connections[index as usize];
-        let opening = connection.phase == Phase::Connecting;
-        self.tally.failed_ns.0 += (now_ns - connection.due_ns) as f64;
-        self.tally.failed_ns.1 += (now_ns - connection.sent_ns) as f64;
-        *self.tally.errors.entry(error).or_default() += 1;
-        let (proven, due_ns) = (connection.proven, connection.due_ns);
         let rest_ns = REST_NS << connection.failures.min(REST_DOUBLINGS_MAX);
+        let (proven, due_ns) = (connection.proven, connection.due_ns);
         connection.close();
         connection.proven = false;
-        self.note(due_ns, None, Some(index));
-        self.depart(now_ns);
-        if opening {
-            self.unopened += 1;
-            let exhausted =
-                [io::ErrorKind::AddrNotAvailable, io::ErrorKind::AddrInUse].contains(&cause.kind());
-            // EMFILE and ENFILE.
-            self.tally.exhausted +=
-                u64::from(exhausted || matches!(cause.raw_os_error(), Some(23 | 24)));
-            if !self.reached {
-                self.cause = Some(cause);
-            }
+        if connection.is_counted {
+            self.tally.failed_ns.0 += (now_ns - connection.due_ns) as f64;
+            self.tally.failed_ns.1 += (now_ns - connection.sent_ns) as f64;
+            *self.tally.errors.entry(error).or_default() += 1;
+            self.note(due_ns, None, Some(index));
         }
+        self.depart(index, now_ns);
         // One that has answered before is opened again at once: servers close connections after so
         // many requests. One that never has could be refused a million times a second.
         if proven {

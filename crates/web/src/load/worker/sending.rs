@@ -51,8 +51,9 @@ impl Worker<'_> {
         if self.free.is_empty() && self.vacant.is_empty() {
             self.free_since_ns = now_ns;
         }
+        let shared = self.session_of(index).is_some_and(|session| session.is_open());
         let connection = &mut self.connections[index as usize];
-        connection.free();
+        connection.free(shared);
         let open = connection.phase == Phase::Idle;
         match self.job.plan.arrivals {
             Arrivals::Closed => self.ask_again(index, now_ns),
@@ -70,7 +71,7 @@ impl Worker<'_> {
         if now_ns >= self.end_ns {
             return;
         }
-        if self.job.plan.requests.is_some() {
+        if self.job.plan.requests.is_some() && !self.warming {
             let take = |left: u64| left.checked_sub(1);
             let budget = &self.job.shared.budget;
             if budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
@@ -87,7 +88,12 @@ impl Worker<'_> {
         self.asking.enter(now_ns);
         self.busy += 1;
         let plan = self.job.plan;
+        let request = self.picks.next();
         let connection = &mut self.connections[index as usize];
+        connection.request = request;
+        connection.detour = None;
+        connection.retried = false;
+        connection.is_counted = true;
         let tally = &mut self.tally;
         tally.sent += 1;
         record(&mut tally.lateness.known, now_ns.saturating_sub(due_ns));
@@ -99,10 +105,20 @@ impl Worker<'_> {
         connection.sent_ns = now_ns;
         let timeout_ns = plan.timeout_ms.saturating_mul(1_000_000);
         self.timeout_from_ns = self.timeout_from_ns.min(now_ns.saturating_add(timeout_ns));
-        self.opened += u64::from(connection.phase != Phase::Idle);
+        self.ask(index);
+    }
+
+    /// Sends the request of a place, on its open connection or on a new one.
+    pub(super) fn ask(&mut self, index: u32) {
+        if !self.sessions.is_empty() {
+            self.ask_session(index);
+            return;
+        }
+        let connection = &mut self.connections[index as usize];
+        self.opened += u64::from(!connection.is_open());
         let token = Token(index as usize);
         let registry = self.poll.registry();
-        let step = connection.ask(registry, token, self.job.address, &mut self.wire);
+        let step = connection.ask(registry, token, self.job.route, &mut self.wire);
         self.handle(index, step);
     }
 
@@ -134,7 +150,7 @@ impl Worker<'_> {
         self.timeout_from_ns = u64::MAX;
         let timeout_ns = self.job.plan.timeout_ms.saturating_mul(1_000_000);
         let mut next_ns = u64::MAX;
-        for index in 0..self.job.connections {
+        for index in 0..self.places() {
             let connection = &self.connections[index as usize];
             if !connection.is_busy() {
                 continue;
@@ -154,13 +170,18 @@ impl Worker<'_> {
     /// so it is closed.
     fn time_out(&mut self, index: u32, now_ns: u64) {
         let connection = &mut self.connections[index as usize];
-        let tally = &mut self.tally;
-        tally.timed_out += 1;
-        connection.record(now_ns, tally, |times| &mut times.censored);
-        let due_ns = connection.due_ns;
+        if connection.is_counted {
+            let tally = &mut self.tally;
+            tally.timed_out += 1;
+            connection.record(now_ns, tally, |times| &mut times.censored);
+        }
+        let (due_ns, counted) = (connection.due_ns, connection.is_counted);
         connection.close();
-        self.note(due_ns, None, Some(index));
-        self.depart(now_ns);
+        self.cancel(index);
+        if counted {
+            self.note(due_ns, None, Some(index));
+        }
+        self.depart(index, now_ns);
         self.freed(index, now_ns);
     }
 
@@ -170,7 +191,7 @@ impl Worker<'_> {
         if !self.unread.is_empty() {
             return Ok(Some(Duration::ZERO));
         }
-        let mut next_ns = self.end_ns;
+        let mut next_ns = if self.warming { self.clock_ns.min(self.end_ns) } else { self.end_ns };
         if let Some(Reverse((until_ns, _))) = self.resting.peek() {
             next_ns = next_ns.min(*until_ns);
         }
@@ -199,7 +220,7 @@ impl Worker<'_> {
                     && self.job.shared.budget.load(Ordering::Relaxed) == 0
             }
         };
-        all_sent && self.busy == 0
+        all_sent && self.busy == 0 && !self.warming
     }
 
     /// The reason, where every attempt at connecting has failed so far and none is under way: a
@@ -211,7 +232,7 @@ impl Worker<'_> {
             return None;
         }
         let cause = self.cause.take().unwrap_or_else(|| io::ErrorKind::NotConnected.into());
-        Some(system(&format!("connect to {}", self.job.address))(cause))
+        Some(system(&format!("connect to {}", self.job.route))(cause))
     }
 
     /// Tells how far it is.
@@ -225,9 +246,9 @@ impl Worker<'_> {
 
     /// The end: what has no answer is kept as what had passed by then.
     pub(super) fn finish(&mut self, end_ns: u64) {
-        for index in 0..self.job.connections {
+        for index in 0..self.places() {
             let connection = &self.connections[index as usize];
-            if connection.is_busy() {
+            if connection.is_busy() && connection.is_counted {
                 let (due_ns, tally) = (connection.due_ns, &mut self.tally);
                 tally.in_flight += 1;
                 connection.record(end_ns, tally, |times| &mut times.censored);
@@ -252,8 +273,11 @@ impl Worker<'_> {
         tally.busy_area = self.asking.area_by(end_ns);
         tally.read_bytes = self.wire.read_bytes;
         tally.written_bytes = self.wire.written_bytes;
-        let asked = self.connections.iter().filter(|connection| connection.was_asked);
-        tally.answers = asked.map(|connection| connection.answers).collect();
+        // Those of one connection together.
+        let streams = self.job.plan.options.streams as usize;
+        let lines = self.connections.chunks(streams);
+        let asked = lines.filter(|line| line.iter().any(|place| place.was_asked));
+        tally.answers = asked.map(|line| line.iter().map(|place| place.answers).sum()).collect();
         tally.turns = self.connections.iter().map(|connection| connection.turns).collect();
         tally.end_ns = end_ns;
         self.connections.clear();

@@ -30,6 +30,7 @@ fn plan() -> LoadPlan {
         duration_ms: Some(2_000),
         requests: None,
         timeout_ms: 20_000,
+        options: Default::default(),
     }
 }
 

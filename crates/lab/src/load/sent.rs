@@ -1,0 +1,115 @@
+//! What a load sends besides its plan: URLs and bodies from files, secrets, and certificates to trust.
+
+use crate::cli::load::LoadArgs;
+use crate::input;
+use anyhow::{Context, anyhow, ensure};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use std::path::Path;
+use web::load::Target;
+
+/// The largest body, and the largest file of bodies or URLs.
+const BYTES_MAX: u64 = 64 << 20;
+
+/// The most URLs or bodies of a file.
+const LINES_MAX: usize = 1_000_000;
+
+/// Headers whose values are not stored.
+const SECRET: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
+const NOT_STORED: &str = "(not stored)";
+
+/// Names and values of headers.
+type Headers = Vec<(String, String)>;
+
+/// Returns the URLs to request, of which there is one at least.
+pub(super) fn urls(args: &LoadArgs) -> anyhow::Result<Vec<Target>> {
+    let Some(file) = &args.urls_from_file else {
+        let url = args.url.as_deref().context("a URL is needed")?;
+        return Ok(vec![Target::parse(url)?]);
+    };
+    let text = input::text(file, BYTES_MAX).context("--urls-from-file")?;
+    let name = input::name(file);
+    let mut targets: Vec<Target> = Vec::new();
+    for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let at = || format!("{name}:{}", index + 1);
+        let target = Target::parse(line.trim()).with_context(at)?;
+        if let Some(first) = targets.first() {
+            ensure!(
+                target.has_origin_of(first),
+                "{}: {} is on another server than {}; one load asks one server",
+                at(),
+                target.url(),
+                first.url()
+            );
+        }
+        targets.push(target);
+    }
+    check_lines(targets.len(), "URLs", file)?;
+    Ok(targets)
+}
+
+/// Returns the bodies to send; none where all are empty.
+pub(super) fn bodies(args: &LoadArgs) -> anyhow::Result<Vec<Vec<u8>>> {
+    if let Some(file) = &args.body_lines {
+        let bytes = input::bytes(file, BYTES_MAX).context("--body-lines")?;
+        let mut lines: Vec<Vec<u8>> = bytes
+            .split(|byte| *byte == b'\n')
+            .map(|line| line.strip_suffix(b"\r").unwrap_or(line).to_vec())
+            .collect();
+        // The last line ends with the file.
+        lines.pop_if(|line| line.is_empty());
+        check_lines(lines.len(), "lines", file)?;
+        return Ok(lines);
+    }
+    let body = match (&args.body_file, &args.body) {
+        (Some(file), _) => input::bytes(file, BYTES_MAX).context("--body-file")?,
+        (None, text) => text.clone().unwrap_or_default().into_bytes(),
+    };
+    Ok(if body.is_empty() { Vec::new() } else { vec![body] })
+}
+
+fn check_lines(count: usize, what: &str, file: &Path) -> anyhow::Result<()> {
+    let name = input::name(file);
+    ensure!(count > 0, "{name} has no {what}");
+    ensure!(count <= LINES_MAX, "{name} has {count} {what}; at most {LINES_MAX} can be sent");
+    Ok(())
+}
+
+/// Returns the headers that a plan holds, and the values that it must not hold.
+pub(super) fn headers(args: &LoadArgs) -> (Headers, Headers) {
+    let credentials = args.basic_auth.as_ref().map(|credentials| {
+        let value = format!("Basic {}", STANDARD.encode(credentials));
+        ("Authorization".to_string(), value)
+    });
+    let mut headers: Headers = args.headers.iter().cloned().chain(credentials).collect();
+    let mut secrets = Vec::new();
+    for (name, value) in &mut headers {
+        if SECRET.iter().any(|secret| name.eq_ignore_ascii_case(secret)) {
+            secrets.push((name.clone(), std::mem::replace(value, NOT_STORED.into())));
+        }
+    }
+    (headers, secrets)
+}
+
+/// Returns the certificates that are trusted, in DER: those of the system and of `--cacert`.
+pub(super) fn roots(args: &LoadArgs, secure: bool) -> anyhow::Result<Vec<Vec<u8>>> {
+    if !secure {
+        ensure!(
+            args.cacert.is_none() && !args.insecure,
+            "--cacert and --insecure are about certificates, which only https:// has"
+        );
+        return Ok(Vec::new());
+    }
+    if args.insecure {
+        return Ok(Vec::new());
+    }
+    // What cannot be read is not trusted. The server's certificate then says so.
+    let system = rustls_native_certs::load_native_certs().certs;
+    let mut roots: Vec<Vec<u8>> = system.iter().map(|one| one.to_vec()).collect();
+    if let Some(file) = &args.cacert {
+        let pem = input::bytes(file, BYTES_MAX).context("--cacert")?;
+        let found = web::load::certificates(&pem);
+        roots.extend(found.map_err(|error| anyhow!("--cacert {}: {error}", input::name(file)))?);
+    }
+    Ok(roots)
+}
