@@ -1,5 +1,6 @@
-//! What a request costs the generator in CPU time, beside wrk, against the same nginx on loopback,
-//! one after the other in turns: `cargo bench -p web --bench peers [-- --rounds N --seconds S]`.
+//! What a request costs the generator in CPU time, beside wrk and, by HTTP/2, h2load, against the same
+//! nginx on loopback, one after the other in turns:
+//! `cargo bench -p web --bench peers [-- --rounds N --seconds S --only http|https|h2c|h2]`.
 //!
 //! It judges nothing: it prints ratios with intervals, and what the histograms cost, in one go. Both clients have one thread, and where there
 //! are two CPUs the server has one of its own.
@@ -7,14 +8,47 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark may stop at the first surprise")]
 
 use hdrhistogram::Histogram;
-use model::{Arrivals, LoadPlan};
-use std::net::{TcpListener, TcpStream};
+use model::{Arrivals, LoadOptions, LoadPlan};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use sys::usage::Usage;
 
-/// The connections with which both are compared.
-const CONNECTIONS: [u32; 2] = [16, 256];
+/// The ways in which both are compared: the protocol, connections, and requests on each at once.
+const WAYS: [(Protocol, u32, u32); 7] = [
+    (Protocol::Http, 16, 1),
+    (Protocol::Http, 256, 1),
+    (Protocol::Https, 16, 1),
+    (Protocol::Https, 256, 1),
+    (Protocol::H2c, 1, 100),
+    (Protocol::H2c, 16, 10),
+    (Protocol::H2, 16, 10),
+];
+
+/// What is spoken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Protocol {
+    Http,
+    Https,
+    H2c,
+    H2,
+}
+
+impl Protocol {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Https => "https",
+            Self::H2c => "h2c",
+            Self::H2 => "h2",
+        }
+    }
+
+    /// The client that scruple is compared with.
+    fn peer(self) -> &'static str {
+        if matches!(self, Self::Http | Self::Https) { "wrk" } else { "h2load" }
+    }
+}
 
 /// What is compared of two turns.
 type Column = fn(&Turn) -> f64;
@@ -30,12 +64,9 @@ struct Turn {
 
 fn main() {
     let (rounds, seconds) = (option("--rounds", 10), option("--seconds", 3));
-    let missing: Vec<&str> = ["wrk", "nginx"].into_iter().filter(|it| !is_there(it)).collect();
-    if !missing.is_empty() {
-        println!(
-            "not in PATH: {}; `apt-get install wrk nginx-light` brings both",
-            missing.join(", ")
-        );
+    let only = word("--only");
+    if !is_there("nginx") {
+        println!("not in PATH: nginx; `apt-get install wrk nginx-light nghttp2-client` brings all");
         return;
     }
     let cpus = sys::affinity::allowed().unwrap();
@@ -46,20 +77,29 @@ fn main() {
     println!(
         "{rounds} rounds of {seconds} s each, server on CPU {server_cpu}, clients on {client_cpu}"
     );
-    for connections in CONNECTIONS {
+    for way in WAYS {
+        let (protocol, ..) = way;
+        if only.as_ref().is_some_and(|only| only != protocol.name()) {
+            continue;
+        }
+        if !is_there(protocol.peer()) {
+            println!("\n{}: not in PATH: {}", protocol.name(), protocol.peer());
+            continue;
+        }
+        let url = server.url(protocol);
         let mut turns = Vec::new();
         for round in 0..rounds {
             // Who is first changes, so that neither has the warmer machine.
             let (ours, theirs) = if round % 2 == 0 {
-                let ours = scruple(&server.url, connections, seconds);
-                (ours, wrk(&server.url, connections, seconds))
+                let ours = scruple(&url, way, seconds);
+                (ours, peer(&url, way, seconds))
             } else {
-                let theirs = wrk(&server.url, connections, seconds);
-                (scruple(&server.url, connections, seconds), theirs)
+                let theirs = peer(&url, way, seconds);
+                (scruple(&url, way, seconds), theirs)
             };
             turns.push((ours, theirs));
         }
-        report(connections, &turns);
+        report(way, &turns);
     }
     let mut ns: Vec<f64> = (0..rounds.max(1)).map(|_| histograms_ns()).collect();
     ns.sort_by(f64::total_cmp);
@@ -91,10 +131,14 @@ fn histograms_ns() -> f64 {
     took_ns as f64 / REQUESTS as f64
 }
 
+/// The word behind a word of the command line.
+fn word(name: &str) -> Option<String> {
+    std::env::args().skip_while(|word| word != name).nth(1)
+}
+
 /// A number behind a word of the command line.
 fn option(name: &str, otherwise: u64) -> u64 {
-    let mut words = std::env::args().skip_while(|word| word != name).skip(1);
-    words.next().map_or(otherwise, |word| word.parse().unwrap())
+    word(name).map_or(otherwise, |word| word.parse().unwrap())
 }
 
 fn is_there(program: &str) -> bool {
@@ -106,7 +150,7 @@ fn is_there(program: &str) -> bool {
 /// value.
 struct Nginx {
     child: Child,
-    url: String,
+    addresses: [SocketAddr; 3],
     _folder: tempfile::TempDir,
 }
 
@@ -114,28 +158,47 @@ impl Nginx {
     fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().display().to_string();
-        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let listeners: [TcpListener; 3] =
+            std::array::from_fn(|_| TcpListener::bind("127.0.0.1:0").unwrap());
+        let addresses = listeners.map(|listener| listener.local_addr().unwrap());
+        let [plain, secure, h2c] = addresses;
+        let certificate = include_str!("../src/load/certificates/localhost.pem");
+        std::fs::write(folder.path().join("localhost.pem"), certificate).unwrap();
+        let key = include_str!("../src/load/certificates/key.pem");
+        std::fs::write(folder.path().join("key.pem"), key).unwrap();
         let text = "x".repeat(600);
         let configuration = format!(
             "daemon off; master_process off; worker_processes 1; pid {path}/pid; error_log stderr crit;
              events {{ worker_connections 4096; }}
              http {{ access_log off; keepalive_requests 1000000000; client_body_temp_path {path}/a;
              proxy_temp_path {path}/b; fastcgi_temp_path {path}/c; uwsgi_temp_path {path}/d;
-             scgi_temp_path {path}/e;
-             server {{ listen {address} backlog=4096; location / {{ return 200 \"{text}\"; }} }} }}"
+             scgi_temp_path {path}/e; http2_max_concurrent_streams 1024;
+             ssl_certificate {path}/localhost.pem; ssl_certificate_key {path}/key.pem;
+             ssl_protocols TLSv1.3;
+             server {{ listen {plain} backlog=4096; listen {secure} ssl http2 backlog=4096;
+             listen {h2c} http2 backlog=4096; location / {{ return 200 \"{text}\"; }} }} }}"
         );
         let file = folder.path().join("nginx.conf");
         std::fs::write(&file, configuration).unwrap();
         let mut command = Command::new("nginx");
         command.arg("-p").arg(folder.path()).arg("-c").arg(&file).stderr(Stdio::null());
         let child = command.spawn().unwrap();
-        let server = Self { child, url: format!("http://{address}/"), _folder: folder };
+        let server = Self { child, addresses, _folder: folder };
         let until = Instant::now() + Duration::from_secs(10);
-        while TcpStream::connect(address).is_err() {
+        while TcpStream::connect(plain).is_err() {
             assert!(Instant::now() < until, "nginx does not listen");
             std::thread::sleep(Duration::from_millis(10));
         }
         server
+    }
+
+    fn url(&self, protocol: Protocol) -> String {
+        let [plain, secure, h2c] = self.addresses;
+        match protocol {
+            Protocol::Http => format!("http://{plain}/"),
+            Protocol::Https | Protocol::H2 => format!("https://{secure}/"),
+            Protocol::H2c => format!("http://{h2c}/"),
+        }
     }
 }
 
@@ -147,7 +210,17 @@ impl Drop for Nginx {
 }
 
 /// Our turn: all CPU time of this process, setting up and summing up included.
-fn scruple(url: &str, connections: u32, seconds: u64) -> Turn {
+fn scruple(
+    url: &str,
+    (protocol, connections, streams): (Protocol, u32, u32),
+    seconds: u64,
+) -> Turn {
+    let options = LoadOptions {
+        http2: matches!(protocol, Protocol::H2c | Protocol::H2),
+        streams,
+        insecure: true,
+        ..LoadOptions::default()
+    };
     let plan = LoadPlan {
         url: url.to_string(),
         method: "GET".into(),
@@ -160,6 +233,7 @@ fn scruple(url: &str, connections: u32, seconds: u64) -> Turn {
         duration_ms: Some(seconds * 1000),
         requests: None,
         timeout_ms: 20_000,
+        options,
     };
     let before = Usage::of_self();
     let result = web::load::run(&plan, b"", &mut |_| true).unwrap().result;
@@ -174,6 +248,36 @@ fn scruple(url: &str, connections: u32, seconds: u64) -> Turn {
         requests_per_s: result.throughput_per_s,
         median_us: at(0),
         p99_us: at(4),
+    }
+}
+
+/// The other client's turn.
+fn peer(url: &str, (protocol, connections, streams): (Protocol, u32, u32), seconds: u64) -> Turn {
+    match protocol.peer() {
+        "wrk" => wrk(url, connections, seconds),
+        _ => h2load(url, connections, streams, seconds),
+    }
+}
+
+/// h2load's turn. It prints no percentiles.
+fn h2load(url: &str, connections: u32, streams: u32, seconds: u64) -> Turn {
+    let before = Usage::of_children();
+    let output = Command::new("h2load")
+        .args(["-t1", "-c", &connections.to_string(), "-m", &streams.to_string()])
+        .args(["-D", &seconds.to_string(), url])
+        .output()
+        .unwrap();
+    let cpu_us = Usage::of_children().since(before).cpu_ns() as f64 / 1e3;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let number = |end: &str| -> f64 {
+        let word = text.split(end).next().and_then(|before| before.split_whitespace().last());
+        word.unwrap_or_default().parse().unwrap_or_else(|_| panic!("{end}: {text}"))
+    };
+    Turn {
+        cpu_us_per_request: cpu_us / number(" done,"),
+        requests_per_s: number(" req/s"),
+        median_us: f64::NAN,
+        p99_us: f64::NAN,
     }
 }
 
@@ -218,8 +322,9 @@ fn microseconds(text: &str) -> f64 {
 }
 
 /// Both clients' medians and their ratio, pair by pair.
-fn report(connections: u32, turns: &[(Turn, Turn)]) {
-    println!("\n{connections} connections, keep-alive     scruple         wrk   scruple : wrk");
+fn report((protocol, connections, streams): (Protocol, u32, u32), turns: &[(Turn, Turn)]) {
+    let (name, peer) = (protocol.name(), protocol.peer());
+    println!("\n{name}, {connections} x {streams:<18} scruple {peer:>11}   scruple : {peer}");
     let rows: [(&str, Column); 4] = [
         ("CPU per request, us", |turn| turn.cpu_us_per_request),
         ("requests per second", |turn| turn.requests_per_s),
