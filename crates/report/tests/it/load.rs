@@ -280,7 +280,7 @@ fn a_search_that_found_no_capacity_says_what_it_found() {
     };
     let text = told(&slow);
     assert!(
-        text.contains("about 3.1 requests per second") && text.contains("about 5 min"),
+        text.contains("about 3.10 requests per second") && text.contains("about 5 min"),
         "{text}"
     );
     let none = Knee { held_per_s: None, broke_per_s: None, ..none };
