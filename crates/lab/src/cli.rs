@@ -20,8 +20,8 @@ pub(crate) struct Cli {
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 a claim was refuted (with --fail-if-refuted) or a \
-number changed beyond a limit (compare --fail-if); 2 usage or environment error; 3 interrupted, \
-inconclusive (with --fail-if-inconclusive or --fail-if), machine not trustworthy (selftest), or no \
+number is beyond a limit (compare --fail-if, load --expect); 2 usage or environment error; 3 interrupted, \
+inconclusive (with --fail-if-inconclusive, --fail-if or --expect), machine not trustworthy (selftest), or no \
 answer (plan, load --find-knee, load --predict).";
 
 const COMPARE_EXIT_CODES: &str = "Exit codes: 0 no condition was given, or every interval ends before \
@@ -156,6 +156,9 @@ pub(crate) enum Command {
     ///
     /// A condition for --fail-if is EXPERIMENT[.RESPONSE][{FACTOR=LEVEL,…}] > +N% or < -N%. The default
     /// is the response of the experiment's first finding, at every treatment.
+    ///
+    /// Files that `load --json` wrote are compared as loads. A condition then names p50, p95, p99, p99.9,
+    /// mean, errors or rate, such as 'p99 > +5%'.
     #[command(after_help = COMPARE_EXIT_CODES)]
     Compare(CompareArgs),
     /// Export a stored session for other tools

@@ -424,7 +424,7 @@ pub struct LoadResult {
     /// 95 % intervals.
     #[serde(default)]
     pub intervals: LoadIntervals,
-    /// The load over time, at most 128 slices of equal length but for the last.
+    /// The load over time, at most 128 slices of equal length except the last.
     #[serde(default)]
     pub series: Vec<LoadSlice>,
     /// Thresholds that were asked for.

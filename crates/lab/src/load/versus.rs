@@ -105,8 +105,9 @@ fn measure(
 
 /// Compares stored results of loads, if files were named in the place of sessions.
 pub(crate) fn compare(args: &CompareArgs) -> Option<anyhow::Result<Exit>> {
-    let is_file = |path: &&std::path::PathBuf| path.is_file() || input::is_standard(path);
-    args.base.iter().chain(&args.sides).any(|path| is_file(&path)).then(|| files(args))
+    let mut named = args.base.iter().chain(&args.sides).peekable();
+    named.peek()?;
+    named.all(|path| path.is_file() || input::is_standard(path)).then(|| files(args))
 }
 
 fn files(args: &CompareArgs) -> anyhow::Result<Exit> {

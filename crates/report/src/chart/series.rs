@@ -134,7 +134,7 @@ impl Series {
 }
 
 impl Row {
-    /// Returns the values in so many cells, each for as many slices as the others.
+    /// Returns the values in at most `cells` cells, each for about the same number of slices.
     fn cells(&self, cells: usize) -> Vec<Option<f64>> {
         let cells = cells.min(self.values.len());
         let edge = |cell: usize| cell * self.values.len() / cells;

@@ -12,8 +12,8 @@ use model::{
 /// The most by which the sides of a law may differ, relative to the connections.
 const LAW_TOLERANCE: f64 = 0.02;
 
-/// The same of what is sampled, relative to the greater side, or in standard errors. Whoever samples
-/// has to wait for a CPU, and so sees busy moments less often.
+/// The same of what is sampled, relative to the greater side, or in standard errors. The thread that
+/// samples has to wait for a CPU, so it sees busy moments less often.
 const SAMPLED_TOLERANCE: f64 = 0.1;
 const SAMPLED_ERRORS: f64 = 4.0;
 

@@ -207,6 +207,11 @@ fn errors(slices: &[TimeSlice<'_>]) -> Option<Estimate> {
     Some(scatter.estimate(low, high))
 }
 
+/// Returns the harmonic mean.
+fn harmonic(one: f64, other: f64) -> f64 {
+    2.0 / (1.0 / one + 1.0 / other)
+}
+
 /// Returns a percentile, `share` being that of the requests which it does not fall short of; from the
 /// shares of all that were answered within a time.
 fn percentile(slices: &[TimeSlice<'_>], answered: &[(u64, f64)], share: f64) -> Option<Estimate> {
@@ -230,7 +235,7 @@ fn percentile(slices: &[TimeSlice<'_>], answered: &[(u64, f64)], share: f64) -> 
         return Some(exactly(found));
     }
     let all: f64 = slices.iter().map(|slice| count(slice.known) + count(slice.censored)).sum();
-    let draws = scatter.draws(all).min(longer(within(share.min(GATHER))?)?.draws(all));
+    let draws = harmonic(scatter.draws(all), longer(within(share.min(GATHER))?)?.draws(all));
     let beyond = 1.0 - share;
     if beyond.min(share) * draws < BEYOND_LEAST {
         return None;
