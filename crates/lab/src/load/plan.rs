@@ -51,6 +51,10 @@ pub(super) fn plan(args: &LoadArgs) -> anyhow::Result<Asked> {
         );
     }
     let connections = args.connections.unwrap_or(if open { CONNECTIONS_OPEN } else { CONNECTIONS });
+    ensure!(
+        args.predict.is_none() || args.streams == 1,
+        "--predict counts requests by connections: leave --streams out"
+    );
     if args.predict.is_some() && remote.is_some() {
         bail!("--predict saturates the server: it asks this machine alone");
     }

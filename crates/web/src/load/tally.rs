@@ -27,6 +27,8 @@ pub(super) struct Tally {
     /// Of these, those that were repeated on a new connection.
     pub(super) retried: u64,
     pub(super) timed_out: u64,
+    /// Of these, those whose body the server's windows of HTTP/2 kept from being sent.
+    pub(super) stalled: u64,
     pub(super) in_flight: u64,
     pub(super) unsent: u64,
     /// Requests that were due before a connection was free.
@@ -70,6 +72,7 @@ impl Tally {
         self.sent += other.sent;
         self.retried += other.retried;
         self.timed_out += other.timed_out;
+        self.stalled += other.stalled;
         self.in_flight += other.in_flight;
         self.unsent += other.unsent;
         self.waited += other.waited;

@@ -225,8 +225,11 @@ fn a_window_that_stays_shut_is_a_time_out() {
     let mut plan = plan_of(&server, 2, 4);
     // More than the window that a connection begins with.
     (plan.method, plan.body_bytes, plan.timeout_ms) = ("POST".into(), 100_000, 50);
-    let counts = run(&plan, &vec![b'x'; 100_000], &mut |_| true).unwrap().result.counts;
+    let result = run(&plan, &vec![b'x'; 100_000], &mut |_| true).unwrap().result;
+    let counts = result.counts;
     assert_eq!((counts.timed_out, counts.answered), (4, 0), "{counts:?}");
+    let doubts = result.doubts.concat();
+    assert!(doubts.contains("4 requests timed out because the server did not take"), "{doubts}");
     // A server that says nothing at all is asked on new connections.
     let silent = Server::threads(|mut stream| {
         let _ = stream.read_to_end(&mut Vec::new());

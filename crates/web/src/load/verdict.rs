@@ -219,6 +219,13 @@ fn doubts(result: &LoadResult, tally: &Tally, seen: &Surroundings) -> Vec<String
             tally.exhausted
         ));
     }
+    if tally.stalled > 0 {
+        doubts.push(format!(
+            "{} requests timed out because the server did not take their bodies: it kept its \
+             flow-control window shut (HTTP/2)",
+            tally.stalled
+        ));
+    }
     if seen.stopped {
         doubts.push("it was ended before its time".to_string());
     }

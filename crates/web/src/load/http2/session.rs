@@ -356,17 +356,20 @@ impl Session {
         }
     }
 
-    /// Gives up a request.
-    pub(in crate::load) fn cancel(&mut self, slot: u16, requests: &[Request]) {
+    /// Gives up a request. Returns whether the server's windows kept its body from being sent.
+    pub(in crate::load) fn cancel(&mut self, slot: u16, requests: &[Request]) -> bool {
         let one = &self.slots[usize::from(slot)];
         if one.waits {
             self.waiting.retain(|it| *it != slot);
-            return;
+            return false;
         }
         let number = one.number;
+        let shut = one.window <= 0 || self.state.window <= 0;
+        let stalled = shut && self.state.sending.contains(&slot);
         self.forget(number);
         frame::number(&mut self.state.out, frame::RST_STREAM, number, frame::CANCEL);
         self.start_waiting(requests);
+        stalled
     }
 
     /// A stream is over.

@@ -83,7 +83,11 @@ impl Route {
                 Socket::Tcp(stream)
             }
             Place::Unix(path) => {
-                let mut stream = UnixStream::connect(path)?;
+                let mut stream = UnixStream::connect(path).map_err(|error| match error.kind() {
+                    // As TCP has it, a client would wait for its turn (unix(7), EAGAIN).
+                    ErrorKind::WouldBlock => io::Error::other("the socket's accept queue is full"),
+                    _ => error,
+                })?;
                 registry.register(&mut stream, token, both)?;
                 Socket::Unix(stream)
             }

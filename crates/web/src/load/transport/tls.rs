@@ -33,6 +33,10 @@ pub fn certificates(pem: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
     }
 }
 
+/// How often a connection is read that brings messages of TLS and no bytes of an answer, of which a
+/// server sends a few.
+const READS_MAX: u32 = 64;
+
 /// What went wrong in TLS, in words that say what to do.
 #[derive(Debug)]
 pub(in crate::load) struct Fault(String);
@@ -196,7 +200,7 @@ impl Tls {
 
     /// Decrypts what there is into `buffer`, by way of `cipher`, which is shorter by a record.
     pub(super) fn read(&mut self, buffer: &mut [u8], cipher: &mut [u8]) -> io::Result<Taken> {
-        loop {
+        for _ in 0..READS_MAX {
             if self.holds {
                 // Of the end, a truncation is an error.
                 match self.session.reader().read(buffer) {
@@ -227,9 +231,11 @@ impl Tls {
                 _ => {}
             }
             if filled > 0 {
-                return Ok(Taken { count: filled, drained: came < cipher.len() });
+                let drained = came < cipher.len() && !self.holds;
+                return Ok(Taken { count: filled, drained });
             }
         }
+        Err(ErrorKind::WouldBlock.into())
     }
 
     /// Takes bytes to send, once the handshake is done.

@@ -164,7 +164,9 @@ impl Worker<'_> {
         let streams = self.job.plan.options.streams;
         let (index, slot) = (place / streams, (place % streams) as u16);
         let Some(session) = self.sessions.get_mut(index as usize) else { return };
-        session.cancel(slot, self.wire.requests);
+        let stalled = session.cancel(slot, self.wire.requests);
+        let is_counted = self.connections[place as usize].is_counted;
+        self.tally.stalled += u64::from(stalled && is_counted);
         if session.is_up() || !session.is_open() {
             self.touch(index);
             return;
