@@ -41,7 +41,7 @@ fn an_answer_names_its_number_its_margin_and_its_evidence() {
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     let text = String::from_utf8(output.stdout).unwrap();
     for part in
-        ["Use ", "It sustains up to", "Measured in ", " create\n", " switch\n", " workers\n"]
+        ["Use ", "It sustains up to", "Measured in ", " create\n", " switch\n", " servers\n"]
     {
         assert!(text.contains(part), "{part}\n{text}");
     }
