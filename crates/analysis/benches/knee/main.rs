@@ -80,22 +80,6 @@ fn main() {
             let (knee, seconds) = search(&server, rules(limit_ms), seed);
             times.push(seconds);
             let Some(limit_ns) = knee.limit_ns else { continue };
-            if std::env::var_os("TRIALS").is_some() {
-                println!(
-                    "  {seed}: {:?} {:?}",
-                    knee.capacity_per_s.map(|it| [it.point, it.low, it.high]),
-                    knee.end
-                );
-                for trial in &knee.trials {
-                    let seconds = trial.elapsed_ns as f64 / 1e9;
-                    let part = 100.0 * trial.late_part().unwrap_or(f64::NAN);
-                    println!(
-                        "    {:?} {:.1}/s {seconds:.1} s: {part:.2} % late",
-                        trial.stage, trial.per_s
-                    );
-                }
-            }
-
             // To half a per cent of the limit, which the truth hangs on.
             let key = (limit_ns.ln() * 200.0).round();
             let truth = *truths

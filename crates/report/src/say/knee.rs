@@ -1,6 +1,6 @@
 //! The highest rate that a server sustains.
 
-use super::load::{answer, asked, begin, doubts, rate, time, time_or_unknown};
+use super::load::{alike, answer, begin, doubts, rate, time, time_or_unknown};
 use crate::doc::{Block, Doc, Role, Table};
 use model::{Knee, KneeBreak, KneeEnd, KneeRules, KneeStage, KneeTrial};
 use wording::counted;
@@ -8,8 +8,8 @@ use wording::number::{Parts, Terms, duration_s, parts};
 
 /// Returns the highest rate that a server sustains, what defines it, and each rate that was tried.
 pub fn knee(knee: &Knee) -> Doc<'static> {
-    let first = format!("first load: {}", asked(&knee.plan));
-    let mut doc = begin(&knee.scruple, "the capacity of a server", &knee.plan, &first);
+    let lead = alike(&knee.plan);
+    let mut doc = begin(&knee.scruple, "the capacity of a server", &knee.plan, &lead);
     doc.push(answer(knee.capacity_per_s.is_some() || knee.held_per_s.is_some(), capacity(knee)));
     doc.push(Block::paragraph(Role::Further, criterion(knee)));
     doc.blocks.extend(doubts(&knee.doubts));

@@ -106,7 +106,7 @@ pub(super) fn rate(per_s: f64) -> String {
 
 /// Returns how requests came and what they have in common, in sentences, the first without its
 /// capital.
-pub(super) fn asked(plan: &LoadPlan) -> String {
+fn asked(plan: &LoadPlan) -> String {
     let connections = counted(plan.connections.into(), "connection");
     let per_s = plan.arrivals.per_s().map_or(String::new(), rate);
     let open = format!("open loop, {per_s} requests per second");

@@ -80,12 +80,12 @@ fn documents() -> [Document; 12] {
         document::<Knee>(
             "knee",
             "`scruple load --find-knee --json`",
-            &["format", "plan", "rules", "end", "rates", "trials", "doubts"],
+            &["format", "plan", "rules", "end", "trials", "doubts"],
         ),
         document::<LoadPrediction>(
             "prediction",
             "`scruple load --predict --json`",
-            &["format", "plan", "server", "cpus", "loads", "complete"],
+            &["format", "plan", "doubts", "models", "complete"],
         ),
         document::<FleetResult>(
             "fleet",

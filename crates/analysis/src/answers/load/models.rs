@@ -20,6 +20,9 @@ const UNHINDERED: f64 = 1.25;
 /// CPUs are what limits a server if its own processes keep them busy for at least this part of the time.
 const BUSY_LEAST: f64 = 0.8;
 
+/// The sizes of pools that are tried at most where the time of a single request is uncertain.
+const SIZES_MAX: usize = 4;
+
 /// No pool is looked for by the number of its workers if they are busy for at least this part.
 const ALL_BUSY: f64 = 0.9;
 
@@ -81,13 +84,16 @@ pub fn predicted_ends(model: &PredictedModel, requests: &[MeasuredRequest]) -> V
 /// Returns the models that are tried.
 fn candidates(seen: &ServerSeen, asked: Option<ServerKind>, keep_alive: bool) -> Vec<Model> {
     // Little's law: as many are served at once as come in the time that each takes.
-    let at_once = (seen.throughput_per_s.point * seen.alone_ns.point / 1e9).round();
+    let at_once = |alone_ns: f64| (seen.throughput_per_s.point * alone_ns / 1e9).round() as u32;
+    let sizes = at_once(seen.alone_ns.low)..=at_once(seen.alone_ns.high);
+    let most = (0.8 * f64::from(seen.connections)) as u32;
     let mut servers = vec![ServerKind::Single];
     let busy = cpus_used(seen);
     // Busy CPUs explain the throughput, whatever that number is.
     let computes = seen.cpus_busy.is_some_and(|cpus| cpus >= ALL_BUSY * f64::from(busy));
-    if !computes && (2.0..0.8 * f64::from(seen.connections)).contains(&at_once) {
-        servers.push(ServerKind::Pool(at_once as u32));
+    if !computes {
+        let sizes = sizes.filter(|size| (2..most).contains(size)).take(SIZES_MAX);
+        servers.extend(sizes.map(ServerKind::Pool));
     }
     if is_saturated(seen, busy) {
         servers.extend(POOLS.iter().filter(|it| **it > busy).map(|it| ServerKind::Pool(*it)));
@@ -154,7 +160,8 @@ fn demand(model: Model, seen: &ServerSeen, per_s: f64) -> Result<ServerDemand, M
         ServerLimit::Cpu => (alone_ns.max(each(computing)), each(computing)),
     };
     let outside_ns = (alone_ns - held_ns).max(0.0);
-    if outside_ns > OUTSIDE_NS.max(OUTSIDE_PART * alone_ns) {
+    let certain_ns = outside_ns - (alone_ns - seen.alone_ns.low);
+    if certain_ns > OUTSIDE_NS.max(OUTSIDE_PART * alone_ns) {
         return Err(ModelFault::Alone(outside_ns));
     }
     Ok(ServerDemand {
@@ -288,7 +295,7 @@ mod tests {
         let (_, totals) = server.closed(best.1, None, (seconds * SECOND) as u64, &mut random);
         let per_s = totals.throughput_per_s().unwrap();
         let seen = ServerSeen {
-            alone_ns: about(crate::mean(&alone).unwrap(), 0.01, 6),
+            alone_ns: about(crate::mean(&alone).unwrap(), 0.003, 6),
             connections: best.1,
             throughput_per_s: about(per_s, 0.005, 3),
             cpu_ns: Some(best.2 / best.0 * SECOND),

@@ -5,6 +5,24 @@ use model::{
     PredictedModel, PredictedTime, ServerDemand, ServerKind, ServerLimit, ServerSeen,
 };
 
+fn plan() -> LoadPlan {
+    LoadPlan {
+        url: "http://127.0.0.1:8080/\u{1b}[31m".into(),
+        method: "GET".into(),
+        headers: Vec::new(),
+        body_bytes: 0,
+        arrivals: Arrivals::Closed,
+        connections: 500,
+        keep_alive: false,
+        threads: 1,
+        duration_ms: Some(10_000),
+        requests: None,
+        timeout_ms: 20_000,
+        drain_ms: 0,
+        options: Default::default(),
+    }
+}
+
 /// A server that was not quite the queue it was taken for.
 pub(crate) fn prediction() -> LoadPrediction {
     let time = |measured: f64, predicted: f64| {
@@ -59,21 +77,7 @@ pub(crate) fn prediction() -> LoadPrediction {
     LoadPrediction {
         format: model::PREDICTION_FORMAT,
         scruple: "test".into(),
-        plan: LoadPlan {
-            url: "http://127.0.0.1:8080/\u{1b}[31m".into(),
-            method: "GET".into(),
-            headers: Vec::new(),
-            body_bytes: 0,
-            arrivals: Arrivals::Closed,
-            connections: 500,
-            keep_alive: false,
-            threads: 1,
-            duration_ms: Some(10_000),
-            requests: None,
-            timeout_ms: 20_000,
-            drain_ms: 0,
-            options: Default::default(),
-        },
+        plan: plan(),
         asked: Some(ServerKind::Pool(8)),
         seen: Some(ServerSeen {
             alone_ns: estimate(20.4e6),
