@@ -181,7 +181,7 @@ pub(crate) enum Command {
     /// several machines, scruple simulates one of them request by request, with the measured costs.
     #[command(name = "plan", after_help = PLAN_EXIT_CODES)]
     Advise(advise::AdviseArgs),
-    Load(load::LoadArgs),
+    Load(Box<load::LoadArgs>),
     /// Measure the same session on many machines
     ///
     /// Slurm or ssh starts the jobs. docs/fleet.md describes how, what each node leaves, and what the
