@@ -111,7 +111,7 @@ impl Server {
     }
 
     /// Returns the rate per second at which 5 % of the requests take longer than a limit in the steady state,
-    /// from loads of so many requests.
+    /// from loads of that number of requests.
     pub(crate) fn capacity(&self, limit_ns: f64, constant: bool, requests: f64) -> f64 {
         let late = |per_s: f64| {
             let mut random = ChaCha8Rng::seed_from_u64(5);

@@ -227,10 +227,12 @@ fn judged(
     Ok((distance, PredictedModel { demand: Some(*asked), fault, loads, ..of }))
 }
 
-/// Returns how far predictions are from what was measured, as a multiple of what is consistent, and by what.
+/// Returns how far predictions are from what was measured, as a multiple of what is consistent, and by what. Of
+/// loads whose measurement is doubtful only the highest, which decides, refutes a model.
 fn distance(loads: &[PredictedLoad]) -> (f64, Option<ModelFault>) {
     let mut worst: (f64, Option<ModelFault>) = (0.0, None);
-    for load in loads {
+    let counts = |load: &&PredictedLoad| load.doubts.is_empty() || load.utilisation > BUSY;
+    for load in loads.iter().filter(counts) {
         let at = load.utilisation;
         let busy = usize::from(at > BUSY);
         let error = |time: Option<PredictedTime>| time.and_then(|time| time.error());

@@ -86,7 +86,7 @@ fn a_server_that_is_too_slow_is_refused_at_once() {
     let roughly = knee.roughly_per_s.unwrap();
     assert!((1.0..2.2).contains(&roughly), "{roughly}");
     assert!(knee.needed_ns.unwrap() > 170.0 * SECOND && seconds < 100.0, "{seconds}");
-    // Told the time, it is measured.
+    // With enough time it is measured.
     let patient = KneeRules { budget_ns: 1_800_000_000_000, ..rules(None) };
     let (knee, _) = searches::search(&single(600.0, Scatter::None), patient, 1);
     assert!(knee.capacity_per_s.is_some(), "{:?}", knee.end);
