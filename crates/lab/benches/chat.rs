@@ -4,7 +4,7 @@
 //! The load is that of docs/notes/threads-or-async.md: 1,000 connections, a message a minute on each, 20 ms
 //! of waiting and 0.2 ms of CPU time for each message, two CPUs. For every model of the answer this starts
 //! its server, opens the connections, each with one message, and keeps them open while `scruple load` sends
-//! messages at the rate of all of them on ten more (`-- --seconds N`, 60 unless told otherwise).
+//! messages at the rate of all of them on ten more (`-- --seconds N`, 60 by default).
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and may stop")]
 
@@ -38,7 +38,10 @@ fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
     let after = args.iter().skip_while(|arg| *arg != "--seconds").nth(1);
     let seconds: u32 = after.map_or(60, |text| text.parse().unwrap());
-    let session = args.first().expect("name a session of `scruple run servers`");
+    let Some(session) = args.first() else {
+        println!("name a session of `scruple run servers`");
+        return;
+    };
     let advice = plan(session);
     let programs = tempfile::tempdir().unwrap();
     println!(

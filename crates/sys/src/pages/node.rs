@@ -46,7 +46,7 @@ pub fn allocate_on(node: u32) -> Result<()> {
     }
     // The kernel reads one bit less than it is given.
     let bits = WORDS * WORD_BITS as usize + 1;
-    // SAFETY: the kernel reads the set, which is as long as stated but for the bit that it does not read.
+    // SAFETY: the kernel reads the set, which is one bit shorter than stated; it does not read that bit.
     let result =
         unsafe { libc::syscall(libc::SYS_set_mempolicy, libc::MPOL_BIND, set.as_ptr(), bits) };
     check(result, || format!("set_mempolicy(MPOL_BIND, node {node})")).map(|_| ())

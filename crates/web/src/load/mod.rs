@@ -16,6 +16,7 @@ mod tally;
 mod target;
 mod transport;
 mod verdict;
+mod watch;
 mod worker;
 
 pub use http2::STREAMS_MAX;
@@ -29,17 +30,15 @@ use connection::Turns;
 use hdrhistogram::Histogram;
 use model::{LoadError, LoadPlan, LoadResult, Network};
 use request::Encoder;
-use series::{Piece, Series};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::thread::{self, ScopedJoinHandle};
+use series::Series;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc;
 use std::time::Duration;
-use sys::Pid;
-use sys::clock::now_ns;
 use sys::limits::{self, Resource};
 use tally::Tally;
 use transport::Route;
 use verdict::Surroundings;
+use watch::{Watch, conduct};
 use worker::{Job, Progress, Shared, Worker};
 
 /// The most connections.
@@ -286,38 +285,33 @@ fn carry_out<'a>(
     let encoder = Encoder::new(plan, &payload)?;
     let requests = encoder.all()?;
     let route = Route::new(plan, encoder.target(), &payload)?;
-    let limit = limits::get(Resource::OpenFiles).soft;
     let threads = schedule::threads(plan);
-    check_files(limit, plan.connections, threads)?;
+    check_files(limits::get(Resource::OpenFiles).soft, plan.connections, threads)?;
     let shared = Shared::default();
     shared.budget.store(plan.requests.unwrap_or(u64::MAX), Ordering::Relaxed);
     let progress: Vec<Progress> = (0..threads).map(|_| Progress::default()).collect();
     let limit_s = u32::try_from(plan.timeout_ms.div_ceil(1000)).unwrap_or(u32::MAX).min(3600);
     let syn_repeats_s = sys::netstat::syn_repeats_s(sys::netstat::syn_linear_timeouts(), limit_s);
     let (pieces, coming) = mpsc::channel();
-    let mut workers = Vec::new();
-    let mut first = 0;
-    for (thread, progress) in (0..threads).zip(&progress) {
-        let connections =
-            plan.connections / threads + u32::from(thread < plan.connections % threads);
-        workers.push(Worker::new(Job {
-            plan,
-            route: &route,
-            requests: &requests,
-            encoder: &encoder,
-            thread,
-            threads,
-            first,
-            connections,
-            note: log.is_some(),
-            syn_repeats_s: &syn_repeats_s,
-            shared: &shared,
-            progress,
-            slice_ns: series::length_ns(plan),
-            pieces: pieces.clone(),
-        })?);
-        first += connections;
-    }
+    let connections =
+        |thread: u32| plan.connections / threads + u32::from(thread < plan.connections % threads);
+    let jobs = (0..threads).zip(&progress).map(|(thread, progress)| Job {
+        plan,
+        route: &route,
+        requests: &requests,
+        encoder: &encoder,
+        thread,
+        threads,
+        first: (0..thread).map(connections).sum(),
+        connections: connections(thread),
+        note: log.is_some(),
+        syn_repeats_s: &syn_repeats_s,
+        shared: &shared,
+        progress,
+        slice_ns: series::length_ns(plan),
+        pieces: pieces.clone(),
+    });
+    let workers = jobs.map(Worker::new).collect::<Result<Vec<_>, _>>()?;
     drop(pieces);
     let mut pids = route.address().map(sys::proc::listeners).unwrap_or_default();
     // The CPU time of a server in this process is the generator's too.
@@ -337,16 +331,25 @@ fn carry_out<'a>(
         log: log.map(|log| log as Log<'_>),
     };
     let tallies = conduct(workers, &mut watch)?;
-    let Watch { clock_ns: start_ns, before, series, .. } = watch;
-    let mut seen = before.since();
+    let (seen, stopped) = (watch.before.since(), shared.stop.load(Ordering::Relaxed));
+    let seen = Surroundings { threads, stopped, ..seen };
+    Ok(outcome(plan, tallies, watch.clock_ns, watch.series, seen))
+}
+
+/// Returns what the threads came to together.
+fn outcome(
+    plan: &LoadPlan,
+    tallies: Vec<Tally>,
+    start_ns: u64,
+    series: Series,
+    mut seen: Surroundings,
+) -> Outcome {
     let mut sum = Tally::default();
     for tally in tallies {
         let share = tally.cpu_ns as f64 / tally.wall_ns.max(1) as f64;
         seen.busiest_share = seen.busiest_share.max(share.min(1.0));
         sum.add(&tally);
     }
-    seen.threads = threads;
-    seen.stopped = shared.stop.load(Ordering::Relaxed);
     let elapsed_ns = sum.end_ns.saturating_sub(start_ns);
     let slices = series.end(elapsed_ns);
     [sum.response, sum.service, sum.lateness, sum.punctual] = series::totals(&slices);
@@ -355,155 +358,7 @@ fn carry_out<'a>(
     let closed = matches!(plan.arrivals, model::Arrivals::Closed);
     let steady = Steady::of(&sum.turns).filter(|_| closed);
     let Tally { response, service, lateness, .. } = sum;
-    Ok(Outcome { result, steady, response, service, lateness, slices })
-}
-
-/// Lets the threads do their work, and watches them. Returns what each came to.
-fn conduct(
-    workers: Vec<(Worker<'_>, mio::Waker)>,
-    watch: &mut Watch<'_>,
-) -> Result<Vec<Tally>, Error> {
-    thread::scope(|scope| {
-        let (ready, preparing) = mpsc::channel();
-        let (mut starts, mut handles) = (Vec::new(), Vec::new());
-        for (mut worker, waker) in workers {
-            let (start, started) = mpsc::channel();
-            watch.wakers.push(waker);
-            starts.push(start);
-            let ready: mpsc::Sender<()> = ready.clone();
-            let work = move || {
-                let prepared = worker.prepare();
-                drop(ready);
-                // Nobody says when, if another thread could not be made.
-                let start_ns: Option<u64> = started.recv().ok();
-                start_ns.map(|start_ns| prepared.and_then(|()| worker.run(start_ns)))
-            };
-            let thread = thread::Builder::new().name("load".into()).spawn_scoped(scope, work);
-            handles.push(thread.map_err(system("make a thread"))?);
-        }
-        drop(ready);
-        watch.until_ready(&preparing);
-        let start_ns = now_ns() + START_NS;
-        for start in &starts {
-            // A thread that is gone is found when it is joined.
-            let _ = start.send(start_ns);
-        }
-        watch.until_gone(start_ns);
-        handles.into_iter().map(join).collect()
-    })
-}
-
-/// What watches the threads.
-struct Watch<'a> {
-    plan: &'a LoadPlan,
-    /// When the clock starts, in ns of the monotonic clock.
-    clock_ns: u64,
-    /// What was seen when it started.
-    before: Before,
-    series: Series,
-    /// The server's processes.
-    pids: Vec<Pid>,
-    coming: Receiver<Piece>,
-    shared: &'a Shared,
-    progress: &'a [Progress],
-    wakers: Vec<mio::Waker>,
-    stopped: bool,
-    live: &'a mut dyn FnMut(Live) -> bool,
-    log: Option<Log<'a>>,
-}
-
-impl Watch<'_> {
-    /// Waits until all threads have prepared, with which their ends of the channel go.
-    fn until_ready(&mut self, preparing: &Receiver<()>) {
-        while preparing.recv_timeout(Duration::from_nanos(LIVE_NS))
-            != Err(RecvTimeoutError::Disconnected)
-        {
-            self.look(0);
-        }
-    }
-
-    /// Watches until all threads have ended, with which their ends of the channel go.
-    fn until_gone(&mut self, start_ns: u64) {
-        let warm_up_ns = self.plan.options.warm_up_ms.saturating_mul(1_000_000);
-        self.start_clock(start_ns.saturating_add(warm_up_ns));
-        let (mut heard_ns, mut warming) = (start_ns, warm_up_ns > 0);
-        loop {
-            let mut until_ns = heard_ns + LIVE_NS;
-            if warming {
-                until_ns = until_ns.min(self.clock_ns);
-            }
-            match self.coming.recv_timeout(Duration::from_nanos(until_ns.saturating_sub(now_ns())))
-            {
-                Ok(piece) => {
-                    let noted = self.series.add(piece);
-                    let log = self.log.as_mut().filter(|_| !noted.is_empty());
-                    if log.is_some_and(|log| !log(&noted)) {
-                        self.stop();
-                    }
-                }
-                Err(RecvTimeoutError::Timeout) => {
-                    let now_ns = now_ns();
-                    if warming && now_ns >= self.clock_ns {
-                        warming = false;
-                        self.start_clock(self.clock_ns);
-                    }
-                    if now_ns >= heard_ns + LIVE_NS {
-                        heard_ns = now_ns;
-                        self.look(if warming { 0 } else { now_ns.saturating_sub(self.clock_ns) });
-                    }
-                }
-                Err(RecvTimeoutError::Disconnected) => return,
-            }
-            // One that could reach nobody ends at once; the others need not go on.
-            if self.shared.failed.load(Ordering::Relaxed) {
-                self.stop();
-            }
-        }
-    }
-
-    /// The clock starts: what comes from here on is counted.
-    fn start_clock(&mut self, clock_ns: u64) {
-        self.clock_ns = clock_ns;
-        self.before = Before::look();
-        self.series = Series::new(self.plan, self.pids.clone());
-    }
-
-    /// Tells how far the load is, `passed_ns` after its start, and ends it where that is wished.
-    fn look(&mut self, passed_ns: u64) {
-        let sum = |count: fn(&Progress) -> &AtomicU64| {
-            self.progress.iter().map(|it| count(it).load(Ordering::Relaxed)).sum()
-        };
-        let in_flight = sum(|it| &it.in_flight);
-        let (answered, failed) = (sum(|it| &it.answered), sum(|it| &it.failed));
-        if passed_ns > 0 {
-            self.series.look(passed_ns, in_flight);
-        }
-        let [p50_ns, p95_ns] = self.series.recent();
-        let elapsed = Duration::from_nanos(passed_ns);
-        let live = Live { elapsed, answered, failed, in_flight, p50_ns, p95_ns };
-        if !self.stopped && !(self.live)(live) {
-            self.stop();
-        }
-    }
-
-    fn stop(&mut self) {
-        if self.stopped {
-            return;
-        }
-        self.stopped = true;
-        self.shared.stop.store(true, Ordering::Relaxed);
-        for waker in &self.wakers {
-            // A thread that cannot be woken looks when its next event comes.
-            let _ = waker.wake();
-        }
-    }
-}
-
-/// What a thread came to.
-fn join(handle: ScopedJoinHandle<'_, Option<Result<Tally, Error>>>) -> Result<Tally, Error> {
-    let gone = || std::io::Error::other("it ended early; this is a fault of scruple");
-    let ended = handle.join().ok().flatten().ok_or_else(gone);
-    ended.map_err(system("a thread of the generator"))?
+    Outcome { result, steady, response, service, lateness, slices }
 }
 
 /// What is looked at before a load, and once more after it.

@@ -4,6 +4,7 @@ use server::{Server, answer, until_asked};
 use std::io::{Read, Write};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
+use std::thread;
 
 #[path = "tests_end.rs"]
 mod end;

@@ -61,7 +61,7 @@ pub enum Service {
     Wait(Duration),
     /// CPU time, of the thread that serves it: an event loop serves nobody else meanwhile.
     Compute(Duration),
-    /// To wait, and of every so many requests one to compute before.
+    /// To wait, and for one of N requests to compute before.
     Mixed {
         /// How long each waits.
         wait: Duration,
@@ -73,7 +73,7 @@ pub enum Service {
 }
 
 impl Service {
-    /// Returns how long each request waits, and which part of them needs how much CPU time: one of so many.
+    /// Returns how long each request waits, and how much CPU time one of N needs, and N.
     fn parts(self) -> (Duration, Duration, u64) {
         match self {
             Service::Nothing => (Duration::ZERO, Duration::ZERO, 1),

@@ -100,8 +100,8 @@ pub(super) struct Steady {
 }
 
 impl Steady {
-    /// Reports whether requests wait for a worker for a short time at most, or whoever sends them never
-    /// thinks.
+    /// Reports whether requests wait for a worker for a short time at most, or their senders never
+    /// think.
     pub(super) fn waits_little(&self, load: &Load) -> bool {
         let never_thinks = load.connections.is_some() && load.think_ns <= 0.0;
         never_thinks || self.present - self.busy <= WAIT_PART * self.busy
