@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::thread;
+use sys::clock::now_ns;
 
 #[path = "tests_end.rs"]
 mod end;
