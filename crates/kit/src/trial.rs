@@ -242,15 +242,19 @@ impl<'a> Trial<'a> {
     }
 
     /// Returns the NUMA node whose memory a thread on a CPU is to use: the CPU's own, or the farthest one.
-    /// `None` where there is nothing to choose: near memory on a machine with one node.
+    /// `None` where there is nothing to choose: near memory on a machine with one node, or of a node whose
+    /// memory a cpuset withholds.
     pub fn memory_node(&self, cpu: u32, far: bool) -> Result<Option<u32>> {
         let nodes = &self.spec.topology.nodes;
+        let allowed = sys::pages::node::allowed().unwrap_or_default();
         let own = nodes.iter().find(|node| node.cpus.contains(&cpu)).map(|node| node.node);
+        let own = own.filter(|node| allowed.contains(node));
         if !far {
             return Ok(own.filter(|_| nodes.len() > 1));
         }
         let farthest = own.and_then(sys::pages::node::farthest);
-        let none = || Stop::unsupported("needs a second NUMA node whose memory scruple may use");
+        let none =
+            || Stop::unsupported("needs two NUMA nodes whose memory scruple may use (cpuset.mems)");
         farthest.map(Some).ok_or_else(none)
     }
 

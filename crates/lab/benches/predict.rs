@@ -3,7 +3,7 @@
 //! Each model is started with a service that waits and with one that computes, on a CPU of its own where there
 //! are two, and `scruple load --predict auto --json` is asked as a user would. What comes out is a table of the
 //! models that are consistent and of the residuals of the right one; docs/simulation.md holds one.
-//! `-- --seconds N` is the length of each load (10 unless told otherwise), `-- NAME …` takes only models of
+//! `-- --seconds N` is the length of each load (10 by default), `-- NAME …` takes only models of
 //! that name, `-- waits` or `-- computes` only that service.
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and may stop")]
@@ -56,13 +56,13 @@ fn main() {
         for (service_name, service) in SERVICES.into_iter().filter(|it| both || asked(it.0)) {
             let plan = Plan { model, service, keep_alive };
             match prediction(&plan, server_cpu, seconds) {
-                Ok(told) => {
+                Ok(printed) => {
                     servers += 1;
-                    let right = told.is_consistent(kind) == Some(true);
+                    let right = printed.is_consistent(kind) == Some(true);
                     among += u32::from(right);
-                    let only = told.models.iter().filter(|it| it.fault.is_none());
+                    let only = printed.models.iter().filter(|it| it.fault.is_none());
                     alone += u32::from(right && only.count() == 1);
-                    print(name, service_name, &told, kind);
+                    print(name, service_name, &printed, kind);
                 }
                 Err(why) => println!("{name:<22} {service_name:<14} {why}"),
             }
@@ -83,12 +83,12 @@ fn prediction(plan: &Plan, cpu: u32, seconds: u32) -> Result<LoadPrediction, Str
     }
     let output = command.output().unwrap();
     server.end(PATIENCE).unwrap();
-    let told = serde_json::from_slice(&output.stdout);
-    told.map_err(|_| String::from_utf8_lossy(&output.stderr).trim().to_string())
+    let printed = serde_json::from_slice(&output.stdout);
+    printed.map_err(|_| String::from_utf8_lossy(&output.stderr).trim().to_string())
 }
 
-fn print(name: &str, service: &str, told: &LoadPrediction, right: ServerKind) {
-    if let Some(seen) = &told.seen {
+fn print(name: &str, service: &str, printed: &LoadPrediction, right: ServerKind) {
+    if let Some(seen) = &printed.seen {
         println!(
             "{name:<22} {service:<14} alone {:.2} ms, {:.1} per second on {} connections, {:.3} CPUs",
             seen.alone_ns.point / 1e6,
@@ -105,7 +105,7 @@ fn print(name: &str, service: &str, told: &LoadPrediction, right: ServerKind) {
         model.loads.iter().map(|load| percent(of(load))).collect::<Vec<_>>().join(", ")
     };
     let is = |model: &&PredictedModel| model.server == right || model.fault.is_none();
-    for model in told.models.iter().filter(is) {
+    for model in printed.models.iter().filter(is) {
         println!(
             "{name:<22} {service:<14} {} {:?}{}: mean {}; p99 {} {}",
             if model.server == right { "right" } else { "other" },

@@ -98,7 +98,7 @@ fn load(args: &AdviseArgs, manifest: &Manifest) -> anyhow::Result<Load> {
         worker_memory_bytes: args.worker_memory.unwrap_or(0.0),
         target_p95_ns: args.target_p95,
         workers: args.workers,
-        headroom: if args.workers.is_some() { 0.0 } else { args.headroom },
+        headroom: args.headroom,
         cpus,
         cpus_stated: args.cpus.is_some(),
     })

@@ -110,6 +110,16 @@ pub struct Load {
     pub cpus_stated: bool,
 }
 
+impl Load {
+    /// Reports whether the plan keeps headroom: not for a given number of workers, nor over several machines,
+    /// nor for connections that ask again at once, which keep any server busy.
+    #[must_use]
+    pub fn keeps_headroom(&self) -> bool {
+        let asks_at_once = self.connections.is_some() && self.think_ns <= 0.0;
+        self.headroom > 0.0 && self.machines.is_none() && self.workers.is_none() && !asks_at_once
+    }
+}
+
 /// A measured number behind the answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {

@@ -130,18 +130,18 @@ fn its_json_is_that_of_its_schema() {
     let output = load(&[&url(&server), "-n", "200", "-c", "4", "-t", "2", "--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let told: LoadResult = serde_json::from_value(printed.clone()).unwrap();
-    assert_eq!(serde_json::to_value(&told).unwrap(), printed, "fields that the schema lacks");
+    let found: LoadResult = serde_json::from_value(printed.clone()).unwrap();
+    assert_eq!(serde_json::to_value(&found).unwrap(), printed, "fields that the schema lacks");
     let schema: Value =
         serde_json::from_str(include_str!("../../../../docs/load.schema.json")).unwrap();
     for required in schema["required"].as_array().unwrap() {
         assert!(printed.get(required.as_str().unwrap()).is_some(), "{required} is missing");
     }
-    assert_eq!(told.counts.statuses, [(200, 200)].into());
-    assert_eq!(told.response.count, 200);
-    assert_eq!((told.plan.connections, told.plan.threads), (4, 2));
-    assert_eq!((told.plan.requests, told.plan.duration_ms), (Some(200), None));
-    assert_eq!(told.plan.arrivals, Arrivals::Closed);
+    assert_eq!(found.counts.statuses, [(200, 200)].into());
+    assert_eq!(found.response.count, 200);
+    assert_eq!((found.plan.connections, found.plan.threads), (4, 2));
+    assert_eq!((found.plan.requests, found.plan.duration_ms), (Some(200), None));
+    assert_eq!(found.plan.arrivals, Arrivals::Closed);
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn requests_come_as_the_flags_say() {
     let moments: Vec<u64> =
         web::load::due_ns(&one.plan).take_while(|due_ns| *due_ns < 1_000_000_000).collect();
     assert_eq!((due(&one), due(&other)), (moments.len() as u64, moments.len() as u64));
-    // Each of ten requests on a connection of its own, which no fairness can be told of.
+    // Each of ten requests on a connection of its own, which no fairness can be found of.
     let single = result(&server, &["-n", "10", "-c", "2", "--no-keep-alive"]);
     assert!(single.counts.succeeded == 10 && single.fairness.is_none(), "{single:?}");
 }
@@ -220,7 +220,7 @@ fn page_and_log_say_what_the_json_says() {
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
     let (page, log) = (path("load.html"), path("load.hlog"));
     let words = ["-q", "400", "-z", "500ms", "-c", "8", "--html", &page, "--hdr-log", &log];
-    let told = result(&server, &words);
+    let found = result(&server, &words);
     let intervals = hdr_log::intervals(&std::fs::read(&log).unwrap());
     let sum_of = |tag: &str| {
         let mut sum = Histogram::<u64>::new(3).unwrap();
@@ -230,7 +230,7 @@ fn page_and_log_say_what_the_json_says() {
         sum
     };
     for (tag, times) in
-        [("response", &told.response), ("service", &told.service), ("lateness", &told.lateness)]
+        [("response", &found.response), ("service", &found.service), ("lateness", &found.lateness)]
     {
         let whole = sum_of(tag);
         assert_eq!((whole.len(), Some(whole.max())), (times.count, times.max_ns), "{tag}");
@@ -247,8 +247,8 @@ fn page_and_log_say_what_the_json_says() {
         assert!(interval.start + interval.duration <= Duration::from_millis(500));
         assert!(interval.duration <= Duration::from_millis(50));
     }
-    let succeeded: u64 = told.series.iter().map(|slice| slice.succeeded).sum();
-    assert_eq!(succeeded, told.counts.succeeded - told.counts.succeeded_late);
+    let succeeded: u64 = found.series.iter().map(|slice| slice.succeeded).sum();
+    assert_eq!(succeeded, found.counts.succeeded - found.counts.succeeded_late);
     let page = std::fs::read_to_string(&page).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("requests per second"));
     assert!(page.contains(&server.address().to_string()), "{page}");
@@ -279,7 +279,7 @@ fn a_log_has_a_line_for_each_request() {
     for name in ["load.csv", "load.csv.zst"] {
         let path = folder.path().join(name);
         let words = ["-q", "2000", "-n", "300", "-t", "2", "--log", path.to_str().unwrap()];
-        let told = result(&server, &words);
+        let found = result(&server, &words);
         let bytes = std::fs::read(&path).unwrap();
         let bytes =
             if name.ends_with("zst") { zstd::decode_all(&bytes[..]).unwrap() } else { bytes };
@@ -295,7 +295,7 @@ fn a_log_has_a_line_for_each_request() {
         }
         assert_eq!(took.len(), 300);
         let most = took.iter().max().copied().unwrap();
-        let known = told.response.max_ns.unwrap();
+        let known = found.response.max_ns.unwrap();
         assert!(most <= known && known as f64 <= 1.001 * most as f64 + 1.0, "{most} {known}");
     }
 }
@@ -322,8 +322,8 @@ fn thresholds_decide_how_a_load_ends() {
     assert_eq!(code(&[&few[..], &["--bisect"]].concat()).0, Some(125));
     for (text, word) in [("p99 < 50", "such as 50ms"), ("p99", "no < or >"), ("p98 < 5ms", "p99.9")]
     {
-        let (refused, told) = code(&["--expect", text]);
-        assert!(refused == Some(2) && told.contains(word), "{told}");
+        let (refused, found) = code(&["--expect", text]);
+        assert!(refused == Some(2) && found.contains(word), "{found}");
     }
 }
 
@@ -341,8 +341,8 @@ fn a_server_of_which_nothing_is_known_is_skipped_by_bisect() {
         assert_eq!(output.status.code(), Some(code), "{}", said(&output));
         // One line, and not ten rows of nothing.
         assert!(output.stdout.is_empty(), "{}", said(&output));
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(told.lines().filter(|line| line.starts_with("error: ")).count(), 1, "{told}");
+        let found = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(found.lines().filter(|line| line.starts_with("error: ")).count(), 1, "{found}");
     }
     let usage = load(&[&gone, "--bisect", "-t", "9", "-c", "1"]);
     assert_eq!(usage.status.code(), Some(2), "{}", said(&usage));
@@ -396,10 +396,10 @@ fn two_servers_take_turns() {
     let words = ["-n", "6", "-c", "2", "--blocks", "2", "--json"];
     let output = load(&[&[&url(&one) as &str, "--against", &url(&other)], &words[..]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    let told: model::LoadComparison = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!((told.blocks, told.sides.len()), (Some(2), 2));
+    let found: model::LoadComparison = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((found.blocks, found.sides.len()), (Some(2), 2));
     let p50 =
-        told.rows.iter().find(|row| row.number == model::LoadNumber::Percentile(50.0)).unwrap();
+        found.rows.iter().find(|row| row.number == model::LoadNumber::Percentile(50.0)).unwrap();
     assert!(p50.value.unwrap() >= 20e6 && p50.ratio.is_some(), "{p50:?}");
 }
 
@@ -424,10 +424,10 @@ fn what_is_measured_is_told_and_what_is_not_is_an_error() {
         format!("http://{}/", listener.local_addr().unwrap())
     };
     for how in [&["-c", "3"][..], &["-q", "50"], &["-q", "50", "--open"], &["--json"]] {
-        let told = refusal(&[&[&gone as &str, "-z", "1h"], how].concat());
-        assert!(told.contains("refused") && told.contains("127.0.0.1"), "{how:?}: {told}");
+        let found = refusal(&[&[&gone as &str, "-z", "1h"], how].concat());
+        assert!(found.contains("refused") && found.contains("127.0.0.1"), "{how:?}: {found}");
     }
-    // Somebody listens and never says a word: what there is to tell is told, and is no measurement.
+    // Somebody listens and never says a word: what happened is said, and is no measurement.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", silent.local_addr().unwrap());
     let output = load(&[&url, "-z", "300ms", "-c", "2"]);
@@ -505,7 +505,7 @@ fn a_server_that_was_stopped_is_seen_as_its_users_saw_it() {
     sys::process::kill(server.pid(), nix::sys::signal::SIGCONT as i32).unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    let told: LoadResult = serde_json::from_slice(&output.stdout).unwrap();
+    let found: LoadResult = serde_json::from_slice(&output.stdout).unwrap();
     let p95 = |times: &LoadTimes| {
         let found = times.percentiles.iter().find(|found| found.percent == 95.0).unwrap();
         Duration::from_nanos(found.ns.unwrap_or(u64::MAX))
@@ -513,9 +513,9 @@ fn a_server_that_was_stopped_is_seen_as_its_users_saw_it() {
     // Nobody who came in the stop was answered before its end, and one in twenty of all in four
     // seconds came in its first fifth of a second.
     let least = stopped.mul_f64(0.98).checked_sub(Duration::from_millis(200)).unwrap();
-    assert!(p95(&told.response) >= least, "{:?} of {stopped:?}", p95(&told.response));
+    assert!(p95(&found.response) >= least, "{:?} of {stopped:?}", p95(&found.response));
     // Two of eight hundred were under way.
-    assert!(p95(&told.service) < least / 2, "{:?}", p95(&told.service));
+    assert!(p95(&found.service) < least / 2, "{:?}", p95(&found.service));
     let page = std::fs::read_to_string(page).unwrap();
     assert!(page.contains("of the service time is"), "{page}");
 }

@@ -92,8 +92,11 @@ fn a_certificate_is_trusted_or_named_in_one_line() {
     let trusted = ["-n", "20", "-c", "2", "--cacert", &authority];
     let port = secure(certificate!("localhost"));
     let url = format!("https://127.0.0.1:{port}/");
-    let told = result(&[&[&url as &str], &trusted[..]].concat());
-    assert_eq!((told.counts.succeeded, told.plan.options.cacert), (20, Some(authority.clone())));
+    let printed = result(&[&[&url as &str], &trusted[..]].concat());
+    assert_eq!(
+        (printed.counts.succeeded, printed.plan.options.cacert),
+        (20, Some(authority.clone()))
+    );
     let alone = refusal(&[&url, "-n", "20"]);
     assert!(alone.contains("--cacert") && alone.contains("--insecure"), "{alone}");
     assert!(result(&[&url, "-n", "20", "-c", "2", "-k"]).plan.options.insecure);
@@ -107,13 +110,13 @@ fn a_certificate_is_trusted_or_named_in_one_line() {
     for (certificate, part) in bad {
         let url = format!("https://127.0.0.1:{}/", secure(certificate));
         for how in [&[][..], &pace, &["--json"]] {
-            let told = refusal(&[&[&url as &str], &trusted[..], how].concat());
-            assert!(told.contains(part), "{told}");
+            let printed = refusal(&[&[&url as &str], &trusted[..], how].concat());
+            assert!(printed.contains(part), "{printed}");
         }
     }
     let url = format!("https://other.example:{}/", secure(certificate!("other")));
-    let told = refusal(&[&[&url as &str], &trusted[..]].concat());
-    assert!(told.contains("other.example"), "{told}");
+    let printed = refusal(&[&[&url as &str], &trusted[..]].concat());
+    assert!(printed.contains("other.example"), "{printed}");
     let port = url.trim_end_matches('/').rsplit(':').next().unwrap();
     let there = format!("127.0.0.1:{port}");
     let words = [&[&url as &str, "--connect-to", &there], &trusted[..]].concat();
@@ -141,12 +144,12 @@ fn what_cannot_be_asked_for_is_refused() {
         (&[HERE, "--connect-to", "here"], &["expected HOST:PORT"]),
         (&[HERE, "--unix-socket", "/no/such/socket", "-n", "1"], &["/no/such/socket"]),
     ] {
-        let told = refusal(words);
-        assert!(parts.iter().all(|part| told.contains(part)), "{words:?}: {told}");
+        let printed = refusal(words);
+        assert!(parts.iter().all(|part| printed.contains(part)), "{words:?}: {printed}");
     }
     let output = load(&[HERE, "-a", "verysecret"]);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.code() == Some(2) && told.contains("alice:secret"), "{told}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(2) && printed.contains("alice:secret"), "{printed}");
 }
 
 #[test]
@@ -206,10 +209,10 @@ fn requests_of_files_are_planned() {
     let urls = file(&folder, "urls", b"http://localhost/a\nhttp://localhost/b\n");
     let socket = path.to_str().unwrap();
     let words = ["--urls-from-file", &urls, "--unix-socket", socket, "-n", "9", "-c", "3"];
-    let told = result(&words);
-    assert_eq!((told.counts.succeeded, told.plan.options.variants), (9, 2));
+    let printed = result(&words);
+    assert_eq!((printed.counts.succeeded, printed.plan.options.variants), (9, 2));
     assert_eq!(
-        (told.plan.url.as_str(), told.plan.options.preconnect),
+        (printed.plan.url.as_str(), printed.plan.options.preconnect),
         ("http://localhost/a", false)
     );
     let more =
@@ -244,7 +247,7 @@ fn who_does_not_speak_the_protocol_is_named_in_one_line() {
             "does not offer HTTP/2",
         ),
     ] {
-        let told = refusal(&[&[&url as &str, "-n", "20", "-c", "2"], more].concat());
-        assert!(told.contains(part) && told.contains("127.0.0.1"), "{more:?}: {told}");
+        let printed = refusal(&[&[&url as &str, "-n", "20", "-c", "2"], more].concat());
+        assert!(printed.contains(part) && printed.contains("127.0.0.1"), "{more:?}: {printed}");
     }
 }

@@ -29,17 +29,17 @@ fn measured_and_predicted_are_told_for_each_rate() {
     let words = ["event-loop", &url, "-c", "8", "-z", "500ms", "--seed", "7", "--json"];
     let output = predict(&words);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    let told: LoadPrediction = serde_json::from_slice(&output.stdout).unwrap();
-    assert!(told.complete && told.asked == Some(ServerKind::EventLoop(1)));
-    let seen = told.seen.unwrap();
+    let printed: LoadPrediction = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(printed.complete && printed.asked == Some(ServerKind::EventLoop(1)));
+    let seen = printed.seen.unwrap();
     let wait_ns = WAIT.as_nanos() as f64;
     assert!(seen.alone_ns.low >= wait_ns, "{seen:?}");
     assert_eq!(seen.connections, 8);
     // Eight that wait beside each other are answered eight times as often as one, and no oftener.
     assert!(seen.throughput_per_s.point <= 8.0 * 1e9 / wait_ns, "{seen:?}");
     assert!(seen.cpu_ns.unwrap() > 0.0, "the CPU time of its own processes: {seen:?}");
-    assert!(told.models.iter().any(|model| model.server == ServerKind::Single));
-    let shown = told.shown().unwrap();
+    assert!(printed.models.iter().any(|model| model.server == ServerKind::Single));
+    let shown = printed.shown().unwrap();
     assert_eq!(shown.server, ServerKind::EventLoop(1));
     // None where the machine was too busy for a demand.
     for (load, part) in shown.loads.iter().zip([0.5, 0.7, 0.9]) {
@@ -97,8 +97,8 @@ fn few_descriptors_are_made_do_with() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    let told: LoadPrediction = serde_json::from_slice(&output.stdout).unwrap();
-    assert!(told.complete && told.seen.unwrap().connections < 100, "{told:?}");
+    let printed: LoadPrediction = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(printed.complete && printed.seen.unwrap().connections < 100, "{printed:?}");
 }
 
 #[test]

@@ -239,9 +239,10 @@ pub(super) fn number_with_interval(number: LoadNumber, found: &Estimate) -> Stri
 fn interval_meaning(result: &LoadResult) -> String {
     let known = result.intervals.percentiles.iter().any(|it| it.ns.is_some());
     let unknown = result.intervals.percentiles.iter().any(|it| it.ns.is_none());
-    let meaning = "Intervals hold the true value of this load in 95 % of loads. They allow for times that \
-                   depend on each other, not for what differs from one run to the next.";
-    let short = "An interval is missing where the load is too short to know.";
+    let meaning = "In about 95 % of loads, such an interval contains the value that an endless load would \
+                   give. It allows for times that depend on each other, not for what differs from one run \
+                   to the next.";
+    let short = "An interval is missing where the load is too short for one.";
     let parts = [known.then(|| meaning.to_string()), unknown.then(|| short.to_string())];
     sentences(parts)
 }
@@ -377,8 +378,8 @@ fn failed(result: &LoadResult) -> Vec<Remark> {
         (true, 0) => "; redirects are not followed",
         (true, _) => "; these redirects lead to another server or were too many",
     };
-    let told = result.counts.succeeded == 0;
-    if !told && (refused || redirected || statuses.len() > 1) {
+    let is_said_first = result.counts.succeeded == 0;
+    if !is_said_first && (refused || redirected || statuses.len() > 1) {
         let each = listed_statuses(result);
         all.push((tone, format!("Answers by status: {each}{refusal}{redirects}.")));
     }

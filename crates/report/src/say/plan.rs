@@ -80,8 +80,9 @@ fn stated(load: &Load) -> String {
     let at_most = |most| format!("The server may use at most {} of memory.", bytes(most));
     let own = Some(load.worker_memory_bytes).filter(|own| *own > 0.0);
     let own = own.map(|own| format!("Each allocates {} itself.", bytes(own)));
-    let grows = (load.headroom > 0.0 && load.machines.is_none())
-        .then(|| format!("Headroom: the load may grow by {}.", percent(load.headroom)));
+    let grows = load.keeps_headroom();
+    let grows =
+        grows.then(|| format!("Headroom: the load may grow by {}.", percent(load.headroom)));
     let limits = [load.target_p95_ns.map(within), load.memory_bytes.map(at_most), own, grows];
     sentences([Some(load_is)].into_iter().chain(limits))
 }

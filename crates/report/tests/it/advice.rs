@@ -164,6 +164,8 @@ fn connections_and_measured_programs_in_words() {
     closed.load = Load { rate_per_s: None, connections: Some(64), think_ns: 1e9, ..closed.load };
     closed.models[0].rate_most_per_s = None;
     insta::assert_snapshot!("advice_connections", plain(&closed, 100));
+    let at_once = Advice { load: Load { think_ns: 0.0, ..closed.load.clone() }, ..closed.clone() };
+    assert!(plain(&closed, 100).contains("Headroom") && !plain(&at_once, 100).contains("Headroom"));
     closed.load.connections = Some(1_000_000);
     closed.load.machines = Some(40);
     closed.load.target_p95_ns = None;

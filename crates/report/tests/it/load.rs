@@ -241,31 +241,31 @@ fn a_late_generator_is_not_taken_for_a_server_that_lets_users_wait() {
         service: times(10_000, 0, quick.map(Some)),
         ..stalled()
     };
-    let told = |result: &LoadResult| {
+    let printed = |result: &LoadResult| {
         plain::plain(&report::load(result, &LoadCurves::default()).text(120))
             .split_whitespace()
             .collect::<Vec<_>>()
             .join(" ")
     };
-    let little = told(&late_by(0.1));
+    let little = printed(&late_by(0.1));
     assert!(!little.contains("of the service time is"), "{little}");
     assert!(little.contains("hardly any request waited for a connection"), "{little}");
     let own = "Without that, p50 of the response time would be 60.0 µs, not 160 µs.";
     assert!(little.contains(own), "{little}");
     // Beyond that it is a doubt, which says it itself.
-    let much = told(&late_by(1.0));
+    let much = printed(&late_by(1.0));
     assert!(!much.contains("slightly late") && !much.contains("of the service time is"), "{much}");
-    let not_at_all = told(&late_by(0.0));
+    let not_at_all = printed(&late_by(0.0));
     assert!(!not_at_all.contains("slightly late"), "{not_at_all}");
 }
 
 #[test]
 fn a_search_that_found_no_capacity_says_what_it_found() {
-    let told = |knee: &Knee| plain::plain(&report::knee(knee).text(120)).replace('\n', " ");
+    let printed = |knee: &Knee| plain::plain(&report::knee(knee).text(120)).replace('\n', " ");
     let none = Knee { capacity_per_s: None, ..knee() };
-    let between = told(&none);
+    let between = printed(&none);
     assert!(between.contains("sustains 724 requests per second and not 862"), "{between}");
-    let held = told(&Knee {
+    let held = printed(&Knee {
         broke_per_s: None,
         broke_by: None,
         end: KneeEnd::HighestHeld,
@@ -278,14 +278,14 @@ fn a_search_that_found_no_capacity_says_what_it_found() {
         needed_ns: Some(200e9),
         ..none.clone()
     };
-    let text = told(&slow);
+    let text = printed(&slow);
     assert!(
         text.contains("about 3.10 requests per second") && text.contains("about 5 min"),
         "{text}"
     );
     let none = Knee { held_per_s: None, broke_per_s: None, ..none };
     let silent = Knee { limit_ns: None, end: KneeEnd::NoAnswer, ..none };
-    assert!(told(&silent).contains("No request was answered."), "{}", told(&silent));
+    assert!(printed(&silent).contains("No request was answered."), "{}", printed(&silent));
 }
 
 #[test]

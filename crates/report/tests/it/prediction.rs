@@ -88,16 +88,16 @@ fn the_page_holds_what_the_terminal_shows() {
 
 #[test]
 fn the_verdict_names_what_is_consistent_and_what_is_not() {
-    let told = |prediction: &LoadPrediction| {
+    let printed = |prediction: &LoadPrediction| {
         plain(prediction, 400).split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let any = LoadPrediction { asked: None, ..prediction() };
-    assert!(told(&any).contains("The server behaves as a pool of 8 workers. Every other"));
+    assert!(printed(&any).contains("The server behaves as a pool of 8 workers. Every other"));
     let mut wrong = prediction();
     wrong.models[0].fault = Some(ModelFault::Mean { at: 0.9, by: 0.234 });
-    let text = told(&wrong);
+    let text = printed(&wrong);
     assert!(text.contains("No: it is not a pool of 8 workers. At 90 % of the maximum, the predicted mean is off by +23 %."), "{text}");
-    let none = told(&LoadPrediction { asked: None, ..wrong });
+    let none = printed(&LoadPrediction { asked: None, ..wrong });
     assert!(
         none.contains(
             "No model is consistent with the server. The nearest is a pool of 8 workers."
@@ -106,6 +106,6 @@ fn the_verdict_names_what_is_consistent_and_what_is_not() {
     );
     let mut both = any;
     both.models[1] = model::PredictedModel { bound: true, ..both.models[0].clone() };
-    let text = told(&both);
+    let text = printed(&both);
     assert!(text.contains("2 models are consistent with the server: a pool of 8 workers; a pool of 8 workers that keeps its connections."), "{text}");
 }

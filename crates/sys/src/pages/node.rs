@@ -17,9 +17,14 @@ const WORDS: usize = 1024 / WORD_BITS as usize;
 /// Returns the node with memory that is farthest from `node` and that this process may use, by the
 /// distances of the firmware (ACPI's SLIT); `None` where there is no other.
 pub fn farthest(node: u32) -> Option<u32> {
+    farthest_in(Path::new(NODES), node, &allowed()?)
+}
+
+/// Returns the nodes whose memory this process may use (cpuset); `None` where the kernel does not say.
+pub fn allowed() -> Option<Vec<u32>> {
     let status = text::read("/proc/self/status").ok()?;
     let allowed = status.lines().find_map(|line| line.strip_prefix("Mems_allowed_list:"))?;
-    farthest_in(Path::new(NODES), node, &affinity::parse_list(allowed.trim()).ok()?)
+    affinity::parse_list(allowed.trim()).ok()
 }
 
 fn farthest_in(root: &Path, node: u32, allowed: &[u32]) -> Option<u32> {

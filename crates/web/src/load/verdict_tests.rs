@@ -39,7 +39,7 @@ fn tally() -> Tally {
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Looks at the number of requests in flight, two in each of so many slices.
+/// Looks at the number of requests in flight, two in each of N slices.
 fn looks(in_flight: &[u64]) -> Vec<Slice> {
     let slice = |sum: &u64| Slice { in_flight: (2 * sum, 2), ..Slice::default() };
     in_flight.iter().map(slice).collect()

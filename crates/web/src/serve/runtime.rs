@@ -34,6 +34,9 @@ pub enum Runtime {
 const FOLDERS: [&str; 5] =
     ["/usr/local/bin", "/usr/bin", "/bin", "/usr/local/go/bin", "/usr/lib/go/bin"];
 
+/// Keeps Java from a file of counters in /tmp.
+const NO_FILES: &str = "-XX:-UsePerfData";
+
 /// The most bytes of a compiler's complaint that are shown.
 const COMPLAINT_BYTES_MAX: usize = 2000;
 
@@ -140,11 +143,13 @@ impl Runtime {
             Some(program) => Command::new(program),
             None => Command::new(folder.join("server")),
         };
-        match needs.compiles {
-            Some("javac") => drop(command.arg("-cp").arg(folder).arg("Server")),
-            Some(_) => {}
-            None => drop(command.arg(folder.join(needs.file))),
-        }
+        match (needs.compiles, needs.runs) {
+            (Some(_), Some(_)) => command.args([NO_FILES, "-cp"]).arg(folder).arg("Server"),
+            // Without files of bytecode next to Python's library.
+            (None, Some("python3")) => command.arg("-B").arg(folder.join(needs.file)),
+            (None, _) => command.arg(folder.join(needs.file)),
+            (Some(_), None) => &mut command,
+        };
         let (wait, compute, every) = plan.service.parts();
         command.args([wait.as_nanos(), compute.as_nanos(), every.into()].map(|it| it.to_string()));
         command.args([if plan.keep_alive { "yes" } else { "no" }, needs.model]);
@@ -169,12 +174,14 @@ fn compile(compiler: &Path, folder: &Path, file: &str) -> Result<(), StartError>
         error,
     })?;
     let is_go = compiler.ends_with("go");
-    let arguments: &[&str] = if is_go { &["build", "-o", "server", file] } else { &[file] };
+    let quiet = format!("-J{NO_FILES}");
+    let arguments = if is_go { vec!["build", "-o", "server", file] } else { vec![&quiet, file] };
     let cache = folder.join("cache");
     let mut command = Command::new(compiler);
-    let variables: [(&str, OsString); 4] = [
+    let variables: [(&str, OsString); 5] = [
         ("PATH", FOLDERS.join(":").into()),
         ("HOME", folder.clone().into()),
+        ("TMPDIR", folder.clone().into()),
         ("GOCACHE", cache.clone().into()),
         ("GO111MODULE", "off".into()),
     ];
@@ -201,7 +208,7 @@ fn compile(compiler: &Path, folder: &Path, file: &str) -> Result<(), StartError>
 fn has_virtual_threads(folder: &Path) -> bool {
     let Some(java) = find("java") else { return false };
     let mut command = Command::new(java);
-    command.arg("-cp").arg(folder).args(["Server", "0", "0", "1", "no", "asked"]);
+    command.args([NO_FILES, "-cp"]).arg(folder).args(["Server", "0", "0", "1", "no", "asked"]);
     command.env_clear().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }

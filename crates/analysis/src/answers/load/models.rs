@@ -318,6 +318,15 @@ mod tests {
 
     fn judge(server: &Server, asked: Option<ServerKind>, keep_alive: bool) -> Vec<PredictedModel> {
         let (seen, loads) = measured(server, 7, 8.0);
+        judged(&seen, &loads, asked, keep_alive)
+    }
+
+    fn judged(
+        seen: &ServerSeen,
+        loads: &[(f64, f64, Vec<MeasuredRequest>)],
+        asked: Option<ServerKind>,
+        keep_alive: bool,
+    ) -> Vec<PredictedModel> {
         let loads: Vec<MeasuredLoad<'_>> = loads
             .iter()
             .map(|(per_s, utilisation, requests)| MeasuredLoad {
@@ -327,7 +336,7 @@ mod tests {
                 doubts: &[],
             })
             .collect();
-        predicted_models(&seen, asked, keep_alive, &loads).unwrap()
+        predicted_models(seen, asked, keep_alive, &loads).unwrap()
     }
 
     fn consistent(models: &[PredictedModel]) -> Vec<(ServerKind, bool)> {
@@ -403,20 +412,11 @@ mod tests {
         let server = Server::new(Station::worker_each(2), 0.0, 2.0, Scatter::None);
         let (seen, loads) = measured(&server, 7, 4.0);
         let seen = ServerSeen { cpu_ns: None, cpus_busy: None, ..seen };
-        let loads: Vec<MeasuredLoad<'_>> = loads
-            .iter()
-            .map(|(per_s, utilisation, requests)| MeasuredLoad {
-                per_s: *per_s,
-                utilisation: *utilisation,
-                requests,
-                doubts: &[],
-            })
-            .collect();
-        let models = predicted_models(&seen, None, false, &loads).unwrap();
+        let models = judged(&seen, &loads, None, false);
         assert!(consistent(&models).contains(&(ServerKind::Each, false)));
-        let ends = predicted_ends(&models[0], loads[0].requests);
-        assert!(ends.iter().flatten().count() > 0 && ends.len() == loads[0].requests.len());
+        let ends = predicted_ends(&models[0], &loads[0].2);
+        assert!(ends.iter().flatten().count() > 0 && ends.len() == loads[0].2.len());
         let none = PredictedModel { demand: None, ..models[0].clone() };
-        assert_eq!(predicted_ends(&none, &loads[0].requests[..1]), [None]);
+        assert_eq!(predicted_ends(&none, &loads[0].2[..1]), [None]);
     }
 }

@@ -262,9 +262,7 @@ fn connections(load: &Load, count: u32) -> Result<(), BadLoad> {
 /// stated load; or why nothing suffices.
 fn with_headroom(case: &Case<'_>) -> Result<Result<Done, Refusal>, laws::Error> {
     let load = case.load;
-    // Connections that ask again at once keep any server busy, and leave no headroom to ask for.
-    let grows = load.headroom > 0.0 && load.machines.is_none() && load.workers.is_none();
-    if !grows || load.connections.is_some() && load.think_ns <= 0.0 {
+    if !load.keeps_headroom() {
         return done(case);
     }
     let more = 1.0 + load.headroom;
