@@ -77,8 +77,16 @@ fn levels_that_follow_the_machine_are_measured_by_quick_alone_where_the_machine_
             .filter(|design| design.treatments(Profile::Quick).iter().any(has))
             .map(|design| design.id)
             .collect();
-        let expected =
-            ["speedup", "allocator", "counters", "false_sharing", "fault", "switch", "wake"];
+        let expected = [
+            "speedup",
+            "allocator",
+            "counters",
+            "create",
+            "false_sharing",
+            "fault",
+            "switch",
+            "wake",
+        ];
         let found: BTreeSet<&str> = found.iter().map(String::as_str).collect();
         let expected = if more { &expected[..] } else { &[] };
         assert_eq!(found, expected.iter().copied().collect());

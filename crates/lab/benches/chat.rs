@@ -4,13 +4,12 @@
 //! The load is that of docs/notes/threads-or-async.md: 1,000 connections, a message a minute on each, 20 ms
 //! of waiting and 0.2 ms of CPU time for each message, two CPUs. For every model of the answer this starts
 //! its server, opens the connections, each with one message, and keeps them open while `scruple load` sends
-//! messages at the rate of all of them on ten more (`-- --seconds N`, 60 by default).
+//! messages at the rate of all of them on ten more (`-- SESSION --seconds N`, 60 by
+//! default; `--only MODEL` measures one).
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and may stop")]
 
 use model::{Advice, LoadResult, Staffing};
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -18,6 +17,7 @@ use web::serve::{Model, Plan, Running, Runtime, Service, listen};
 
 const CONNECTIONS: usize = 1000;
 const PATIENCE: Duration = Duration::from_secs(30);
+const REST: Duration = Duration::from_secs(2);
 const WAIT: Duration = Duration::from_millis(20);
 const COMPUTE: Duration = Duration::from_micros(200);
 
@@ -38,6 +38,7 @@ fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
     let after = args.iter().skip_while(|arg| *arg != "--seconds").nth(1);
     let seconds: u32 = after.map_or(60, |text| text.parse().unwrap());
+    let only = args.iter().skip_while(|arg| *arg != "--only").nth(1);
     let Some(session) = args.first() else {
         println!("name a session of `scruple run servers`");
         return;
@@ -45,16 +46,17 @@ fn main() {
     let advice = plan(session);
     let programs = tempfile::tempdir().unwrap();
     println!(
-        "{:<16} {:>10} {:>22}   {:>10} {:>24}",
+        "{:<16} {:>8} {:>16}   {:>10} {:>16}   of the kernel",
         "model", "p95, ms", "planned", "memory, MB", "planned"
     );
-    for staffing in advice.models.iter().filter(|one| one.refusal.is_none()) {
+    let is_asked = |one: &&Staffing| only.is_none_or(|only| *only == one.model);
+    for staffing in advice.models.iter().filter(|one| one.refusal.is_none()).filter(is_asked) {
         // A pool that serves connections in turn is no server for connections that stay open.
         let Some((_, model)) = MODELS.iter().find(|(name, _)| *name == staffing.model) else {
             continue;
         };
         match measured(*model, programs.path(), seconds) {
-            Ok((p95_ns, bytes)) => print(staffing, p95_ns, bytes),
+            Ok((p95_ns, bytes, kernel)) => print(staffing, p95_ns, bytes, kernel),
             Err(why) => println!("{:<16} {why}", staffing.model),
         }
     }
@@ -78,8 +80,9 @@ fn plan(session: &str) -> Advice {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"))
 }
 
-/// Returns the 95th percentile of the response time, in ns, and the memory of the server, in bytes.
-fn measured(model: Model, programs: &Path, seconds: u32) -> Result<(u64, i64), String> {
+/// Returns the 95th percentile of the response time, in ns, and the memory of the server and the kernel's
+/// part of it, in bytes.
+fn measured(model: Model, programs: &Path, seconds: u32) -> Result<(u64, i64, i64), String> {
     let service = Service::Mixed { wait: WAIT, compute: COMPUTE, every: 1 };
     let plan = Plan { model, service, keep_alive: true };
     let listener = listen(4096).unwrap();
@@ -92,37 +95,44 @@ fn measured(model: Model, programs: &Path, seconds: u32) -> Result<(u64, i64), S
     };
     let mut server = started.map_err(|error| error.to_string())?;
     server.wait_until_ready(PATIENCE).map_err(|error| error.to_string())?;
-    let kernel_before = kernel_bytes();
-    let held: Vec<TcpStream> = (0..CONNECTIONS).map(|_| asked(server.address())).collect();
+    let kernel_before = kernel_bytes_at_rest();
+    let held: Vec<_> =
+        (0..CONNECTIONS).map(|_| server.connection(PATIENCE, true).unwrap()).collect();
+    // Nothing else happens meanwhile; in a minute of load other programs would add to it.
+    let mut kernel = kernel_bytes() - kernel_before;
     let mut command = Command::new(env!("CARGO_BIN_EXE_scruple"));
     command.args(["load", "-c", "10", "-q", &format!("{}/min", CONNECTIONS), "--json"]);
     command.args(["-z", &format!("{seconds}s"), &format!("http://{}/", server.address())]);
     let output = command.output().unwrap();
     let result: LoadResult = serde_json::from_slice(&output.stdout)
         .map_err(|_| String::from_utf8_lossy(&output.stderr).trim().to_string())?;
-    let mut bytes = kernel_bytes() - kernel_before;
+    let mut own = 0;
     for pid in server.family() {
-        bytes += sys::proc::memory(pid).unwrap().pss_bytes as i64;
-        bytes += sys::proc::status(pid).unwrap().page_tables_bytes.unwrap_or(0) as i64;
+        own += sys::proc::memory(pid).unwrap().pss_bytes as i64;
+        kernel += sys::proc::status(pid).unwrap().page_tables_bytes.unwrap_or(0) as i64;
     }
     drop(held);
     server.end(PATIENCE).unwrap();
-    Ok((result.response.at(95.0).ok_or("too few answers")?, bytes))
+    Ok((result.response.at(95.0).ok_or("too few answers")?, own + kernel, kernel))
 }
 
-/// Returns a connection that has had one message answered.
-fn asked(address: SocketAddr) -> TcpStream {
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
-    let mut answer = Vec::new();
-    while !answer.ends_with(b"weighed and not wanting") {
-        let mut room = [0; 512];
-        let read = stream.read(&mut room).unwrap();
-        assert!(read > 0, "the server ended a connection");
-        answer.extend_from_slice(&room[..read]);
+/// Returns the kernel's memory once it no longer frees what the last server left. Root can have it give up
+/// what it keeps for the next objects of a kind.
+fn kernel_bytes_at_rest() -> i64 {
+    for cache in std::fs::read_dir("/sys/kernel/slab").into_iter().flatten().flatten() {
+        let _ = std::fs::write(cache.path().join("shrink"), "1");
     }
-    stream
+    let mut last = kernel_bytes();
+    for _ in 0..30 {
+        std::thread::sleep(REST);
+        let now = kernel_bytes();
+        let moved = (now - last).abs();
+        last = now;
+        if moved < 64 << 10 {
+            break;
+        }
+    }
+    last
 }
 
 fn kernel_bytes() -> i64 {
@@ -130,17 +140,18 @@ fn kernel_bytes() -> i64 {
     (machine.kernel_stack_bytes.unwrap_or(0) + machine.slab_bytes.unwrap_or(0)) as i64
 }
 
-fn print(staffing: &Staffing, p95_ns: u64, bytes: i64) {
+fn print(staffing: &Staffing, p95_ns: u64, bytes: i64, kernel: i64) {
     let planned = |least: Option<f64>, most: Option<f64>, unit: f64| {
         let at = |it: Option<f64>| it.map_or("unknown".into(), |it| format!("{:.1}", it / unit));
         format!("{} to {}", at(least), at(most))
     };
     println!(
-        "{:<16} {:>10.1} {:>22}   {:>10.1} {:>24}",
+        "{:<16} {:>8.1} {:>16}   {:>10.1} {:>16}   {:.1}",
         staffing.model,
         p95_ns as f64 / 1e6,
         planned(staffing.p95_least_ns, staffing.p95_ns, 1e6),
         bytes as f64 / 1e6,
-        planned(staffing.memory_least_bytes, staffing.memory_bytes, 1e6)
+        planned(staffing.memory_least_bytes, staffing.memory_bytes, 1e6),
+        kernel as f64 / 1e6
     );
 }

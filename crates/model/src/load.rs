@@ -200,6 +200,9 @@ pub struct LoadCounts {
     /// 8.7). It is no failure, and their time runs on.
     #[serde(default)]
     pub retried: u64,
+    /// Answers after which the server closed a connection that was to be kept.
+    #[serde(default)]
+    pub closed: u64,
 }
 
 /// A time that a stated percentage of requests did not exceed.
@@ -268,6 +271,51 @@ pub struct Network {
     pub syn_retransmits: Option<u64>,
     /// Segments sent again (`RetransSegs`).
     pub retransmits: Option<u64>,
+    /// Acknowledgements that were delayed in the hope of data to send them with (`DelayedACKs`).
+    #[serde(default)]
+    pub delayed_acks: Option<u64>,
+}
+
+/// A time in which no request was answered while several waited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadStall {
+    /// The answer before it, in ns from the start of the load.
+    pub from_ns: u64,
+    /// The answer that ended it, in ns from the start of the load.
+    pub until_ns: u64,
+    /// Requests that had waited for half of it or more when it ended.
+    pub waiting: u32,
+    /// Of these, those that were answered before half of its length had passed again.
+    pub released: u32,
+    /// CPU time of the server meanwhile, in ns; null where it is unknown.
+    pub server_cpu_ns: Option<u64>,
+}
+
+/// A well-known cause of long response times that a load gives evidence for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum LoadPathology {
+    /// All connections stalled at once, and went on at once.
+    AllStalled {
+        /// How often.
+        times: u32,
+        /// The longest time, in ns.
+        longest_ns: u64,
+        /// All of them together, in ns.
+        total_ns: u64,
+        /// Requests that waited in the longest.
+        waiting: u32,
+        /// CPUs that the server used meanwhile; null where that is unknown.
+        server_cpus: Option<f64>,
+    },
+    /// The server sends an answer in two parts, and its kernel keeps the second back until the first is
+    /// acknowledged (Nagle's algorithm), which the client's kernel delays by 40 ms.
+    DelayedAck {
+        /// Answers whose end came 40 ms after their beginning.
+        answers: u64,
+        /// Acknowledgements that the kernel delayed.
+        delayed_acks: u64,
+    },
 }
 
 /// An operational law that must hold whatever the server is (Denning and Buzen, *The Operational
@@ -436,6 +484,15 @@ pub struct LoadResult {
     pub network: Network,
     /// Modes of the kernel's back-off.
     pub syn_backoff: Vec<SynBackoff>,
+    /// Times without any answer, at most 1,000 of each thread.
+    #[serde(default)]
+    pub stalls: Vec<LoadStall>,
+    /// Answers whose last byte came 38 to 50 ms after their first, by HTTP/1.1.
+    #[serde(default)]
+    pub late_ends: u64,
+    /// Well-known causes of long response times.
+    #[serde(default)]
+    pub pathologies: Vec<LoadPathology>,
     /// The operational laws.
     pub audit: Vec<LawCheck>,
     /// CPU time of the generator's threads, in ns.

@@ -1,6 +1,6 @@
 //! What a request costs the generator in CPU time, beside wrk and, by HTTP/2, h2load, against the same
 //! nginx on loopback, one after the other in turns:
-//! `cargo bench -p web --bench peers [-- --rounds N --seconds S --only http|https|h2c|h2]`.
+//! `cargo bench -p web --bench peers [-- --rounds N --seconds S --only http|post|large|https|h2c|h2]`.
 //!
 //! It judges nothing: it prints ratios with intervals, and what the histograms cost, in one go. Both clients have one thread, and where there
 //! are two CPUs the server has one of its own.
@@ -10,20 +10,59 @@
 use hdrhistogram::Histogram;
 use model::{Arrivals, LoadOptions, LoadPlan};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use sys::usage::Usage;
 
-/// The ways in which both are compared: the protocol, connections, and requests on each at once.
-const WAYS: [(Protocol, u32, u32); 7] = [
-    (Protocol::Http, 16, 1),
-    (Protocol::Http, 256, 1),
-    (Protocol::Https, 16, 1),
-    (Protocol::Https, 256, 1),
-    (Protocol::H2c, 1, 100),
-    (Protocol::H2c, 16, 10),
-    (Protocol::H2, 16, 10),
+/// A way in which both are compared.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    /// What `--only` calls it.
+    name: &'static str,
+    protocol: Protocol,
+    work: Work,
+    connections: u32,
+    /// Requests on each connection at once.
+    streams: u32,
+}
+
+impl Way {
+    /// A client with one request at a time on each connection.
+    const fn new(name: &'static str, protocol: Protocol, work: Work, connections: u32) -> Self {
+        Self { name, protocol, work, connections, streams: 1 }
+    }
+}
+
+const WAYS: [Way; 10] = [
+    Way::new("http", Protocol::Http, Work::Get, 1),
+    Way::new("http", Protocol::Http, Work::Get, 16),
+    Way::new("http", Protocol::Http, Work::Get, 256),
+    Way::new("post", Protocol::Http, Work::Post, 16),
+    Way::new("large", Protocol::Http, Work::Large, 16),
+    Way::new("https", Protocol::Https, Work::Get, 16),
+    Way::new("https", Protocol::Https, Work::Get, 256),
+    Way { streams: 100, ..Way::new("h2c", Protocol::H2c, Work::Get, 1) },
+    Way { streams: 10, ..Way::new("h2c", Protocol::H2c, Work::Get, 16) },
+    Way { streams: 10, ..Way::new("h2", Protocol::H2, Work::Get, 16) },
 ];
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Work {
+    /// 600 bytes.
+    Get,
+    /// 600 bytes, with [`BODY_BYTES`] in the request.
+    Post,
+    /// [`LARGE_BYTES`], from a file.
+    Large,
+}
+
+/// The body of a request that has one.
+const BODY_BYTES: usize = 1_000;
+
+/// A long answer.
+const LARGE_BYTES: usize = 100_000;
 
 /// What is spoken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,15 +74,6 @@ enum Protocol {
 }
 
 impl Protocol {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Http => "http",
-            Self::Https => "https",
-            Self::H2c => "h2c",
-            Self::H2 => "h2",
-        }
-    }
-
     /// The client that scruple is compared with.
     fn peer(self) -> &'static str {
         if matches!(self, Self::Http | Self::Https) { "wrk" } else { "h2load" }
@@ -78,23 +108,22 @@ fn main() {
         "{rounds} rounds of {seconds} s each, server on CPU {server_cpu}, clients on {client_cpu}"
     );
     for way in WAYS {
-        let (protocol, ..) = way;
-        if only.as_ref().is_some_and(|only| only != protocol.name()) {
+        if only.as_ref().is_some_and(|only| only != way.name) {
             continue;
         }
-        if !is_there(protocol.peer()) {
-            println!("\n{}: not in PATH: {}", protocol.name(), protocol.peer());
+        if !is_there(way.protocol.peer()) {
+            println!("\n{}: not in PATH: {}", way.name, way.protocol.peer());
             continue;
         }
-        let url = server.url(protocol);
+        let url = server.url(way);
         let mut turns = Vec::new();
         for round in 0..rounds {
             // Who is first changes, so that neither has the warmer machine.
             let (ours, theirs) = if round % 2 == 0 {
                 let ours = scruple(&url, way, seconds);
-                (ours, peer(&url, way, seconds))
+                (ours, server.peer(&url, way, seconds))
             } else {
-                let theirs = peer(&url, way, seconds);
+                let theirs = server.peer(&url, way, seconds);
                 (scruple(&url, way, seconds), theirs)
             };
             turns.push((ours, theirs));
@@ -151,7 +180,7 @@ fn is_there(program: &str) -> bool {
 struct Nginx {
     child: Child,
     addresses: [SocketAddr; 3],
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Nginx {
@@ -166,6 +195,10 @@ impl Nginx {
         std::fs::write(folder.path().join("localhost.pem"), certificate).unwrap();
         let key = include_str!("../src/load/certificates/key.pem");
         std::fs::write(folder.path().join("key.pem"), key).unwrap();
+        std::fs::write(folder.path().join("large"), "x".repeat(LARGE_BYTES)).unwrap();
+        let body = "x".repeat(BODY_BYTES);
+        let post = format!("wrk.method = \"POST\"\nwrk.body = \"{body}\"\n");
+        std::fs::write(folder.path().join("post.lua"), post).unwrap();
         let text = "x".repeat(600);
         let configuration = format!(
             "daemon off; master_process off; worker_processes 1; pid {path}/pid; error_log stderr crit;
@@ -176,14 +209,15 @@ impl Nginx {
              ssl_certificate {path}/localhost.pem; ssl_certificate_key {path}/key.pem;
              ssl_protocols TLSv1.3;
              server {{ listen {plain} backlog=4096; listen {secure} ssl http2 backlog=4096;
-             listen {h2c} http2 backlog=4096; location / {{ return 200 \"{text}\"; }} }} }}"
+             listen {h2c} http2 backlog=4096; location / {{ return 200 \"{text}\"; }}
+             location /large {{ root {path}; sendfile on; open_file_cache max=4; }} }} }}"
         );
         let file = folder.path().join("nginx.conf");
         std::fs::write(&file, configuration).unwrap();
         let mut command = Command::new("nginx");
         command.arg("-p").arg(folder.path()).arg("-c").arg(&file).stderr(Stdio::null());
         let child = command.spawn().unwrap();
-        let server = Self { child, addresses, _folder: folder };
+        let server = Self { child, addresses, folder };
         let until = Instant::now() + Duration::from_secs(10);
         while TcpStream::connect(plain).is_err() {
             assert!(Instant::now() < until, "nginx does not listen");
@@ -192,12 +226,24 @@ impl Nginx {
         server
     }
 
-    fn url(&self, protocol: Protocol) -> String {
+    fn url(&self, way: Way) -> String {
         let [plain, secure, h2c] = self.addresses;
-        match protocol {
-            Protocol::Http => format!("http://{plain}/"),
-            Protocol::Https | Protocol::H2 => format!("https://{secure}/"),
-            Protocol::H2c => format!("http://{h2c}/"),
+        let path = if way.work == Work::Large { "large" } else { "" };
+        match way.protocol {
+            Protocol::Http => format!("http://{plain}/{path}"),
+            Protocol::Https | Protocol::H2 => format!("https://{secure}/{path}"),
+            Protocol::H2c => format!("http://{h2c}/{path}"),
+        }
+    }
+
+    /// The other client's turn.
+    fn peer(&self, url: &str, way: Way, seconds: u64) -> Turn {
+        match way.protocol.peer() {
+            "wrk" => {
+                let script = self.folder.path().join("post.lua");
+                wrk(url, way.connections, seconds, (way.work == Work::Post).then_some(&script))
+            }
+            _ => h2load(url, way.connections, way.streams, seconds),
         }
     }
 }
@@ -210,24 +256,21 @@ impl Drop for Nginx {
 }
 
 /// Our turn: all CPU time of this process, setting up and summing up included.
-fn scruple(
-    url: &str,
-    (protocol, connections, streams): (Protocol, u32, u32),
-    seconds: u64,
-) -> Turn {
+fn scruple(url: &str, way: Way, seconds: u64) -> Turn {
     let options = LoadOptions {
-        http2: matches!(protocol, Protocol::H2c | Protocol::H2),
-        streams,
+        http2: matches!(way.protocol, Protocol::H2c | Protocol::H2),
+        streams: way.streams,
         insecure: true,
         ..LoadOptions::default()
     };
+    let body = vec![b'x'; if way.work == Work::Post { BODY_BYTES } else { 0 }];
     let plan = LoadPlan {
         url: url.to_string(),
-        method: "GET".into(),
+        method: if body.is_empty() { "GET" } else { "POST" }.into(),
         headers: Vec::new(),
-        body_bytes: 0,
+        body_bytes: body.len() as u64,
         arrivals: Arrivals::Closed,
-        connections,
+        connections: way.connections,
         keep_alive: true,
         threads: 1,
         duration_ms: Some(seconds * 1000),
@@ -237,7 +280,7 @@ fn scruple(
         options,
     };
     let before = Usage::of_self();
-    let result = web::load::run(&plan, b"", &mut |_| true).unwrap().result;
+    let result = web::load::run(&plan, &body, &mut |_| true).unwrap().result;
     let cpu_us = Usage::of_self().since(before).cpu_ns() as f64 / 1e3;
     let answered = result.counts.succeeded as f64;
     assert_eq!(result.counts.succeeded, result.counts.answered);
@@ -249,14 +292,6 @@ fn scruple(
         requests_per_s: result.throughput_per_s,
         median_us: at(0),
         p99_us: at(4),
-    }
-}
-
-/// The other client's turn.
-fn peer(url: &str, (protocol, connections, streams): (Protocol, u32, u32), seconds: u64) -> Turn {
-    match protocol.peer() {
-        "wrk" => wrk(url, connections, seconds),
-        _ => h2load(url, connections, streams, seconds),
     }
 }
 
@@ -283,9 +318,11 @@ fn h2load(url: &str, connections: u32, streams: u32, seconds: u64) -> Turn {
 }
 
 /// wrk's turn.
-fn wrk(url: &str, connections: u32, seconds: u64) -> Turn {
+fn wrk(url: &str, connections: u32, seconds: u64, script: Option<&PathBuf>) -> Turn {
     let before = Usage::of_children();
+    let script = script.map(|script| ["-s".as_ref(), script.as_os_str()]);
     let output = Command::new("wrk")
+        .args(script.into_iter().flatten())
         .args([
             "-t1",
             "--latency",
@@ -323,8 +360,9 @@ fn microseconds(text: &str) -> f64 {
 }
 
 /// Both clients' medians and their ratio, pair by pair.
-fn report((protocol, connections, streams): (Protocol, u32, u32), turns: &[(Turn, Turn)]) {
-    let (name, peer) = (protocol.name(), protocol.peer());
+fn report(way: Way, turns: &[(Turn, Turn)]) {
+    let Way { name, connections, streams, .. } = way;
+    let peer = way.protocol.peer();
     println!("\n{name}, {connections} x {streams:<18} scruple {peer:>11}   scruple : {peer}");
     let rows: [(&str, Column); 4] = [
         ("CPU per request, us", |turn| turn.cpu_us_per_request),

@@ -17,7 +17,7 @@ const SELF: &CStr = c"/proc/self/exe";
 #[derive(Clone, Copy)]
 pub(super) struct Mechanism {
     /// Creates and awaits entities until the time is over.
-    pub(super) measure: fn(&mut Trial<'_>, Placement) -> Result<Tally>,
+    pub(super) measure: fn(&mut Trial<'_>, Option<u32>) -> Result<Tally>,
     /// What must be seen.
     pub(super) expected: Expected,
 }
@@ -58,7 +58,7 @@ impl Expected {
     pub(super) fn at(self, placement: Placement) -> Self {
         match placement {
             Placement::Same => self,
-            Placement::Other | Placement::Free => {
+            Placement::Other(_) | Placement::Free => {
                 Expected { switches: (0.0, self.switches.1), ..self }
             }
         }
@@ -98,7 +98,10 @@ const PROGRAM: Expected = Expected::switches(0.9, 50.0).parent(0.0, 50.0).child(
 /// There and back.
 const HAND_OFF: Expected = Expected::switches(1.5, 8.0);
 
-const fn by(measure: fn(&mut Trial, Placement) -> Result<Tally>, expected: Expected) -> Mechanism {
+const fn by(
+    measure: fn(&mut Trial, Option<u32>) -> Result<Tally>,
+    expected: Expected,
+) -> Mechanism {
     Mechanism { measure, expected }
 }
 
@@ -125,12 +128,12 @@ pub(super) const MECHANISMS: [(&str, Mechanism); 15] = [
 ];
 
 /// Where no stack is kept it would be the same as the default one.
-fn fresh_stack(trial: &mut Trial<'_>, _: Placement) -> Result<Tally> {
+fn fresh_stack(trial: &mut Trial<'_>, _: Option<u32>) -> Result<Tally> {
     sys::machine::glibc_version()?;
     thread::measure(trial, Some(FRESH_STACK_BYTES))
 }
 
-fn call(trial: &mut Trial<'_>, _: Placement) -> Result<Tally> {
+fn call(trial: &mut Trial<'_>, _: Option<u32>) -> Result<Tally> {
     timed(trial, || {
         let start_ns = now_ns();
         sys::syscall::plain_call(start_ns);
@@ -140,7 +143,7 @@ fn call(trial: &mut Trial<'_>, _: Placement) -> Result<Tally> {
 }
 
 /// A system call that does next to nothing in the kernel.
-fn entry(trial: &mut Trial<'_>, _: Placement) -> Result<Tally> {
+fn entry(trial: &mut Trial<'_>, _: Option<u32>) -> Result<Tally> {
     timed(trial, || {
         let start_ns = now_ns();
         sys::syscall::getppid();
@@ -151,7 +154,7 @@ fn entry(trial: &mut Trial<'_>, _: Placement) -> Result<Tally> {
 
 /// A page fault: the kernel finds a page, clears it and maps it. A fault that copies a page
 /// instead, as after a fork, does nearly the same.
-fn fault(trial: &mut Trial<'_>, _: Placement) -> Result<Tally> {
+fn fault(trial: &mut Trial<'_>, _: Option<u32>) -> Result<Tally> {
     let page = sys::pages::page_bytes();
     let mut memory = Mapping::new(page, Huge::Never)?;
     timed(trial, || {
@@ -165,7 +168,7 @@ fn fault(trial: &mut Trial<'_>, _: Placement) -> Result<Tally> {
     })
 }
 
-fn clone_vm(trial: &mut Trial<'_>, _: Placement) -> Result<Tally> {
+fn clone_vm(trial: &mut Trial<'_>, _: Option<u32>) -> Result<Tally> {
     let mut stack = CloneStack::new()?;
     timed(trial, || awaited(|| sys::task::clone_vm_exit(&mut stack)))
 }

@@ -24,10 +24,10 @@ const HEADER: &[u8] = b"task,create_us,wait_us\n";
 fn trial(trial: &mut Trial<'_>) -> Result<()> {
     let mechanism = trial.pick("mechanism", &MECHANISMS)?;
     let placement = trial.pick("placement", &PLACEMENTS)?;
-    placement.take(trial)?;
+    let partner = placement.take(trial)?;
     let parent = Parent::prepare(trial)?;
     let printed = Unflushed::new(HEADER)?;
-    let tally = (mechanism.measure)(trial, placement)?;
+    let tally = (mechanism.measure)(trial, partner)?;
     let expected = mechanism.expected.at(placement);
     record(trial, &tally, &expected);
     trial.record("echoed_bytes", tally.all_operations, vec![printed.written_bytes()? as i64]);

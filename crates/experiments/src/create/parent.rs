@@ -2,6 +2,7 @@
 
 use crate::support::allow_descriptors;
 use crate::support::memory::{PAGES, mapped, there};
+use kit::model::Relation;
 use kit::{Result, Stop, Trial};
 use std::fs::File;
 use sys::pages::{ManyMappings, Mapping};
@@ -11,36 +12,40 @@ use sys::pages::{ManyMappings, Mapping};
 pub(super) enum Placement {
     /// Both on one CPU.
     Same,
-    /// Each on a CPU of its own.
-    Other,
+    /// Each on a CPU of its own; the two have a relation.
+    Other(Option<Relation>),
     /// Where the scheduler puts them.
     Free,
 }
 
 /// What the levels of the factor `placement` stand for.
-pub(super) const PLACEMENTS: [(&str, Placement); 3] =
-    [("same", Placement::Same), ("other", Placement::Other), ("free", Placement::Free)];
+pub(super) const PLACEMENTS: [(&str, Placement); 7] = [
+    ("same", Placement::Same),
+    ("other", Placement::Other(None)),
+    ("siblings", Placement::Other(Some(Relation::Siblings))),
+    ("shared_cache", Placement::Other(Some(Relation::SharedCache))),
+    ("package", Placement::Other(Some(Relation::Package))),
+    ("packages", Placement::Other(Some(Relation::Packages))),
+    ("free", Placement::Free),
+];
 
 impl Placement {
-    /// Takes the parent to its place.
-    pub(super) fn take(self, trial: &mut Trial<'_>) -> Result<()> {
-        if self == Placement::Same {
-            return trial.pin_to_one().map(drop);
+    /// Takes the parent to its place, and returns the CPU to which a thread of the pool has to go; `None` if
+    /// it stays where its creator is.
+    pub(super) fn take(self, trial: &mut Trial<'_>) -> Result<Option<u32>> {
+        match self {
+            Placement::Same => trial.pin_to_one().map(|_| None),
+            Placement::Other(relation) => {
+                let [parent, partner] = trial.pair(relation)?;
+                trial.pin(&[parent])?;
+                Ok(Some(partner))
+            }
+            Placement::Free => {
+                trial.need_cpus(2)?;
+                let all = trial.spec().cpus.clone();
+                trial.pin(&all).map(|()| None)
+            }
         }
-        trial.need_cpus(2)?;
-        if self == Placement::Other {
-            return trial.pin_to_one().map(drop);
-        }
-        let all = trial.spec().cpus.clone();
-        trial.pin(&all)
-    }
-
-    /// The CPU to which a thread of the pool has to go; absent if it stays where its creator is.
-    pub(super) fn partner(self, trial: &mut Trial<'_>) -> Result<Option<u32>> {
-        if self != Placement::Other {
-            return Ok(None);
-        }
-        Ok(Some(trial.other_cpu()?))
     }
 }
 

@@ -1,6 +1,5 @@
 //! A thread that exists already: what is handed to it costs no creation.
 
-use super::parent::Placement;
 use super::timing::{Tally, Times, timed};
 use crate::support::not_made;
 use kit::{Result, Stop, Trial};
@@ -94,10 +93,9 @@ impl Handing for Condvar {
 /// Hands jobs over in that way.
 pub(super) fn measure(
     trial: &mut Trial<'_>,
-    placement: Placement,
+    cpu: Option<u32>,
     handing: &impl Handing,
 ) -> Result<Tally> {
-    let cpu = placement.partner(trial)?;
     std::thread::scope(|scope| {
         let worker = std::thread::Builder::new().spawn_scoped(scope, move || work(handing, cpu));
         let worker = worker.map_err(not_made)?;

@@ -98,7 +98,7 @@ fn the_break_even_makes_the_cost_a_tenth() {
 #[test]
 fn expectations_are_ranges_and_can_be_written_as_json() {
     for (name, mechanism) in &MECHANISMS {
-        for placement in [Placement::Same, Placement::Other, Placement::Free] {
+        for placement in [Placement::Same, Placement::Other(None), Placement::Free] {
             let Expected { switches, parent_faults, child_faults } =
                 mechanism.expected.at(placement);
             for (low, high) in [switches, parent_faults, child_faults] {

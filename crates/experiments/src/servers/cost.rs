@@ -1,8 +1,6 @@
 //! What a server uses, seen from outside.
 
 use kit::{Result, Stop};
-use std::io::Write;
-use std::net::TcpStream;
 use std::time::{Duration, Instant};
 use web::serve::{Model, Running};
 
@@ -87,21 +85,40 @@ impl Memory {
     }
 }
 
-/// How long connections may take to be held.
+/// How long an answer may take, and the server's memory to come to rest.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How far apart two looks are that must see the same.
 const STILL: Duration = Duration::from_millis(4);
 
-/// Returns what `connections` connections take that have all begun their first request and not ended it.
+/// How far two readings of the kernel's memory may be apart that is at rest, and how long that may take:
+/// the kernel frees what ended processes and connections left in the background.
+const KERNEL_UNREST_BYTES: i64 = 64 << 10;
+const KERNEL_PATIENCE: Duration = Duration::from_millis(500);
+
+/// Returns the kernel's memory once it is at rest, or what it is after [`KERNEL_PATIENCE`].
+fn kernel_bytes_at_rest() -> Result<Option<i64>> {
+    let begun = Instant::now();
+    let mut last = kernel_bytes()?;
+    loop {
+        std::thread::sleep(STILL);
+        let now = kernel_bytes()?;
+        let moved = now.zip(last).map_or(0, |(now, last)| (now - last).abs());
+        if moved <= KERNEL_UNREST_BYTES || begun.elapsed() > KERNEL_PATIENCE {
+            return Ok(now);
+        }
+        last = now;
+    }
+}
+
+/// Returns what that number of connections takes. Each has had one request answered and stays open; where
+/// a server serves only a few connections at a time, each has sent a part of its first request.
 pub(super) fn memory_of(server: &Running, model: Model, connections: u32) -> Result<Held> {
+    let kernel_before = kernel_bytes_at_rest()?;
     let idle = Memory::now(server)?;
-    let kernel_before = kernel_bytes()?;
     let mut held = Vec::with_capacity(connections as usize);
     for _ in 0..connections {
-        let mut stream = TcpStream::connect_timeout(&server.address(), PATIENCE)?;
-        stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n")?;
-        held.push(stream);
+        held.push(server.connection(PATIENCE, serves_all(model))?);
     }
     let begun = Instant::now();
     let mut last = None;
@@ -118,11 +135,16 @@ pub(super) fn memory_of(server: &Running, model: Model, connections: u32) -> Res
                 virtual_bytes: now.virtual_bytes - idle.virtual_bytes,
                 page_tables_bytes: now.page_tables_bytes - idle.page_tables_bytes,
             };
-            let kernel = kernel_bytes()?.zip(kernel_before);
+            let kernel = kernel_bytes_at_rest()?.zip(kernel_before);
             let kernel_bytes = kernel.map(|(now, then)| now - then + added.page_tables_bytes);
             return Ok(Held { idle, added, kernel_bytes });
         }
     }
+}
+
+/// Whether a server answers a connection while any number of others is open.
+pub(super) fn serves_all(model: Model) -> bool {
+    !matches!(model, Model::Single | Model::Pool(_) | Model::PreFork(_))
 }
 
 /// Whether every connection has its thread or process, where each is to have one.

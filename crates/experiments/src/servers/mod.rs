@@ -89,15 +89,16 @@ const OTHER_TASKS: usize = 4;
 /// Threads of another runtime, beside those that serve: compilers, collectors of garbage.
 const RUNTIME_TASKS: u32 = 64;
 
-/// The fewest connections that are held while memory is read: it comes in pages, and a shared page
-/// is worth more or less as other processes come and go.
-const HELD_MIN: u32 = 64;
+/// How long a server whose memory is read leaves silent connections open.
+const SILENCE: Duration = Duration::from_secs(600);
 
 /// What one trial is to do.
 #[derive(Debug)]
 struct Treatment {
     server: Plan,
     connections: u32,
+    /// Connections that are held while memory is read.
+    held: u32,
     backlog: u32,
     /// Requests per second at random, if they come so.
     per_s: Option<f64>,
@@ -110,11 +111,13 @@ fn trial(trial: &mut Trial) -> Result<()> {
     if let Model::Runtime(runtime) = treatment.server.model {
         runtime.prepare(Path::new(PROGRAMS)).map_err(not_started)?;
     }
-    allow_descriptors(u64::from(treatment.held()) + OTHER_DESCRIPTORS)?;
+    let sockets = treatment.held.max(treatment.connections);
+    allow_descriptors(u64::from(sockets) + OTHER_DESCRIPTORS)?;
     trial.need_tasks(treatment.tasks())?;
+    // Runtimes choose their collector and their threads by the number of CPUs.
+    let memory = treatment.memory(&trial.spec().cpus)?;
     let server_cpus = place(trial)?;
-    let memory = treatment.memory(&server_cpus)?;
-    let server = treatment.start(&treatment.server, &server_cpus)?;
+    let server = treatment.start(&treatment.server, &server_cpus, None)?;
     let load = treatment.load(&server);
     if matches!(treatment.server.model, Model::Runtime(_)) {
         // Its compiler is to have seen the program at work.
@@ -181,6 +184,7 @@ impl Treatment {
                 keep_alive: trial.pick("keep_alive", &KEEP_ALIVE)?,
             },
             connections: number("connections")?,
+            held: number("held")?,
             backlog: number("backlog")?,
             per_s: trial.pick("arrivals", &ARRIVALS)?,
             profile: trial.spec().profile,
@@ -188,14 +192,17 @@ impl Treatment {
         })
     }
 
-    /// Starts a server and waits until it serves.
-    fn start(&self, plan: &Plan, cpus: &[u32]) -> Result<Running> {
+    /// Starts a server and waits until it serves. It leaves peers that are silent for longer than `silence`.
+    fn start(&self, plan: &Plan, cpus: &[u32], silence: Option<Duration>) -> Result<Running> {
         let listener = listen(self.backlog)?;
         let started = match plan.model {
             Model::Runtime(runtime) => {
                 Running::start_program(listener, plan, runtime, cpus, Path::new(PROGRAMS))
             }
-            _ => Running::start(listener, plan, cpus),
+            _ => match silence {
+                Some(silence) => Running::start_with(listener, plan, cpus, silence),
+                None => Running::start(listener, plan, cpus),
+            },
         };
         let mut server = started.map_err(not_started)?;
         server.wait_until_ready(PATIENCE).map_err(not_started)?;
@@ -205,9 +212,11 @@ impl Treatment {
     /// Processes and threads of the server at most, and of the generator.
     fn tasks(&self) -> usize {
         let serving = match self.server.model {
-            Model::ThreadPerConnection | Model::ForkPerRequest => self.held(),
+            Model::ThreadPerConnection | Model::ForkPerRequest => self.held.max(self.connections),
             Model::Pool(count) | Model::PreFork(count) | Model::Tokio(count) => count,
-            Model::Runtime(runtime) if runtime.has_a_thread_each() => RUNTIME_TASKS + self.held(),
+            Model::Runtime(runtime) if runtime.has_a_thread_each() => {
+                RUNTIME_TASKS + self.held.max(self.connections)
+            }
             Model::Runtime(_) => RUNTIME_TASKS,
             Model::Single | Model::EventLoop => 0,
         };
@@ -222,21 +231,16 @@ impl Treatment {
         }
     }
 
-    /// Connections that are held while memory is read.
-    fn held(&self) -> u32 {
-        self.connections.max(HELD_MIN)
-    }
-
-    /// What these take, by a server of its own; `None` where they are more than its accept queue has
-    /// room for.
+    /// What the connections take that are held, by a server of its own; `None` where they are more than
+    /// its accept queue has room for.
     fn memory(&self, cpus: &[u32]) -> Result<Option<Held>> {
-        if self.held() > self.backlog {
+        let model = self.server.model;
+        if !cost::serves_all(model) && self.held > self.backlog {
             return Ok(None);
         }
-        // What is held has not been asked for anything yet.
-        let idle = Plan { service: Service::Nothing, ..self.server };
-        let server = self.start(&idle, cpus)?;
-        let memory = cost::memory_of(&server, self.server.model, self.held())?;
+        let idle = Plan { service: Service::Nothing, keep_alive: true, model };
+        let server = self.start(&idle, cpus, Some(SILENCE))?;
+        let memory = cost::memory_of(&server, model, self.held)?;
         server.end(PATIENCE)?;
         Ok(Some(memory))
     }
@@ -322,7 +326,7 @@ impl Treatment {
             }
         }
         if let Some(memory) = memory {
-            let held = self.held().into();
+            let held = self.held.into();
             trial.record_one("server_bytes", memory.idle.pss_bytes);
             trial.record("connection_bytes", held, vec![memory.added.pss_bytes]);
             trial.record("connection_virtual_bytes", held, vec![memory.added.virtual_bytes]);

@@ -122,6 +122,7 @@ fn measure(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Outcome> {
     }
     outcome.result.scruple = session::VERSION.into();
     outcome.result.intervals = intervals(&outcome);
+    outcome.result.pathologies = analysis::load_pathologies(&outcome.result);
     outcome.result.expected = args.expect.iter().map(|it| it.judge(&outcome.result)).collect();
     Ok(outcome)
 }

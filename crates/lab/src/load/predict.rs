@@ -89,6 +89,7 @@ pub(super) fn predict(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Exit> {
     Ok(match expected {
         _ if !prediction.complete => Exit::Incomplete,
         Some(false) => Exit::Refuted,
+        None if args.expect_model.is_some() => Exit::Incomplete,
         _ => Exit::Done,
     })
 }

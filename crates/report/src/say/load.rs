@@ -5,7 +5,7 @@ use crate::chart::{Mark, load_over_time, request_times};
 use crate::doc::{Block, Doc, Role, Table, Tone};
 use model::{
     Arrivals, Estimate, Expectation, Expected, Fairness, LawCheck, LoadCounts, LoadError,
-    LoadNumber, LoadPlan, LoadResult, LoadTimes, RequestOrder, Unit,
+    LoadNumber, LoadPathology, LoadPlan, LoadResult, LoadTimes, RequestOrder, Unit,
 };
 use wording::number::{Terms, count, estimate, parts, rounded, share, value};
 use wording::{counted, sentences, short};
@@ -24,6 +24,10 @@ const UNSENT_ONE_OF: u64 = 1000;
 
 /// Jain's index below which answers were shared out unevenly.
 const FAIR_LEAST: f64 = 0.8;
+
+/// CPUs below which a server computed nothing, and above which it computed all the time.
+const SERVER_IDLE: f64 = 0.1;
+const SERVER_BUSY: f64 = 0.8;
 
 /// A sentence and how it is meant: a `Plain` one is a detail, any other a note.
 type Remark = (Tone, String);
@@ -136,7 +140,7 @@ pub(super) fn alike(plan: &LoadPlan) -> String {
             "HTTP/2, {} at the same time on each connection.",
             counted(options.streams.into(), "request")
         ),
-        true => "Connections are kept.",
+        true => "Connections are kept where the server allows it.",
         false => "Each connection is for one request.",
     };
     let different = (options.variants > 1).then(|| {
@@ -343,6 +347,7 @@ fn remarks(result: &LoadResult) -> Vec<Remark> {
     all.extend(given_up(result));
     all.extend(in_flight(result));
     all.extend(result.fairness.and_then(fairness));
+    all.extend(result.pathologies.iter().map(|one| (Tone::Bad, pathology(one))));
     all.extend(network(result));
     all.push(hidden(result));
     all.extend(own_lateness(result));
@@ -365,6 +370,14 @@ fn failed(result: &LoadResult) -> Vec<Remark> {
             counted(retried, "request")
         );
         (Tone::Care, text)
+    }));
+    let closed = result.counts.closed;
+    all.extend((closed > 0).then(|| {
+        let answers = counted(result.counts.answered, "answer");
+        (
+            Tone::Plain,
+            format!("The server closed the connection after {} of {answers}.", count(closed)),
+        )
     }));
     let refused = statuses.range(400..).any(|(_, n)| *n > 0);
     let redirected = statuses.keys().any(|status| REDIRECTS.contains(status));
@@ -479,6 +492,49 @@ fn network(result: &LoadResult) -> Vec<Remark> {
         None => None,
     };
     overflowed.into_iter().chain(lost.map(|text| (Tone::Care, text))).collect()
+}
+
+/// Returns a well-known cause of long response times, with its evidence.
+fn pathology(found: &LoadPathology) -> String {
+    match *found {
+        LoadPathology::DelayedAck { answers, delayed_acks } => format!(
+            "Nagle's algorithm and delayed acknowledgements: {} ended 40 ms after they began, and the kernel \
+             delayed {}. The server sends an answer in two parts, and its kernel keeps the second until the \
+             first is acknowledged. Send answers in one write, or set TCP_NODELAY.",
+            counted(answers, "answer"),
+            counted(delayed_acks, "acknowledgement")
+        ),
+        LoadPathology::AllStalled { times, longest_ns, total_ns, waiting, server_cpus } => {
+            let [longest, total] = [longest_ns, total_ns].map(|ns| time(ns as f64));
+            let often = match times {
+                1 => format!("for {longest}"),
+                _ => format!("{times} times, for up to {longest} ({total} together)"),
+            };
+            let waiting = counted(waiting.into(), "request");
+            format!(
+                "All connections stalled at once: {often} no answer came while {waiting} waited. {}",
+                stalled_because(server_cpus)
+            )
+        }
+    }
+}
+
+/// Returns what a stall of all connections means, by the CPUs that the server used meanwhile.
+fn stalled_because(server_cpus: Option<f64>) -> String {
+    let Some(cpus) = server_cpus else {
+        return "Whether the server computed meanwhile is unknown.".into();
+    };
+    let used = format!("The server used {} CPUs meanwhile", value(cpus, &Unit::Count));
+    if cpus < SERVER_IDLE {
+        format!("{used}: it was stopped, or waited for a lock, a disk or a CPU quota.")
+    } else if cpus > SERVER_BUSY {
+        format!(
+            "{used}: it collected garbage, for example, or one request computed and held up all others \
+             (head-of-line blocking)."
+        )
+    } else {
+        format!("{used}.")
+    }
 }
 
 /// Returns what service times alone would hide.

@@ -331,9 +331,9 @@ fn assumptions(advice: &Advice) -> String {
             "The plan is computed from the worst ends of the intervals. {times} Then 95 % of responses are \
              within three times the mean. Steadier times mean shorter waits: the lower end of a p95 is that of \
              requests that all need the same and never wait. It also assumes that {who} at random. A pool is \
-             assumed to give each request, not each connection, to a free worker. Memory is extrapolated \
-             from a few dozen workers or connections, and its range does not include how that differs with \
-             more of them.{memory}"
+             assumed to give each request, not each connection, to a free worker. Memory per \
+             connection is that of the measured number of connections nearest to the load's, with a tenth more \
+             and less, since servers of the same kind differ by that much.{memory}"
         );
     };
     let connections = counted(simulated.connections.into(), "connection");

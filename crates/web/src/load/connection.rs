@@ -9,6 +9,7 @@ use hdrhistogram::Histogram;
 use mio::{Registry, Token};
 use model::LoadError;
 use std::io::{self, ErrorKind};
+use sys::clock::now_ns;
 
 /// How often one connection is read before others have their turn.
 const READS_MAX: u32 = 16;
@@ -130,6 +131,8 @@ pub(super) struct Connection {
     pub(super) due_ns: u64,
     /// When its request was sent, or connecting for it began.
     pub(super) sent_ns: u64,
+    /// When a part of its answer had come and the rest had not; 0 if it has come in one piece.
+    begun_ns: u64,
     /// How much earlier it could have been sent, in ns.
     pub(super) own_late_ns: u64,
     /// Whether it, or one that was in its place before, has had a request to send.
@@ -177,6 +180,13 @@ impl Connection {
         record(place(&mut tally.punctual), response_ns.saturating_sub(self.own_late_ns));
     }
 
+    /// Reports whether its answer, which is whole, ended as late after its beginning as a delayed
+    /// acknowledgement comes. It is delayed by 40 ms (`TCP_DELACK_MIN`), and timers have steps of up to 10 ms.
+    pub(super) fn ended_late(&self, now_ns: u64) -> bool {
+        let late_ns = now_ns.saturating_sub(self.begun_ns);
+        self.begun_ns > 0 && (38_000_000..=50_000_000).contains(&late_ns)
+    }
+
     /// Opens it before there is a request.
     pub(super) fn open(&mut self, registry: &Registry, token: Token, route: &Route) -> Step {
         self.phase = Phase::Opening;
@@ -199,6 +209,7 @@ impl Connection {
         wire: &mut Wire<'_>,
     ) -> Step {
         self.answer.reset();
+        self.begun_ns = 0;
         self.written = 0;
         self.was_asked = true;
         if self.stream.is_some() {
@@ -317,7 +328,12 @@ impl Connection {
                 Progress::More if count == 0 => {
                     return Step::Failed(LoadError::Closed, ErrorKind::UnexpectedEof.into());
                 }
-                Progress::More if drained && !ready.ending => return Step::Waiting,
+                Progress::More if drained && !ready.ending => {
+                    if self.begun_ns == 0 {
+                        self.begun_ns = now_ns();
+                    }
+                    return Step::Waiting;
+                }
                 Progress::More => {}
             }
         }

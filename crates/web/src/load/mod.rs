@@ -344,6 +344,8 @@ fn outcome(
     series: Series,
     mut seen: Surroundings,
 ) -> Outcome {
+    let mut stalls = worker::stalls::common(&tallies, start_ns);
+    series.mark(&mut stalls);
     let mut sum = Tally::default();
     for tally in tallies {
         let share = tally.cpu_ns as f64 / tally.wall_ns.max(1) as f64;
@@ -354,7 +356,8 @@ fn outcome(
     let slices = series.end(elapsed_ns);
     [sum.response, sum.service, sum.lateness, sum.punctual] = series::totals(&slices);
     seen.drained_ns = sum.drained_ns.saturating_sub(start_ns);
-    let result = verdict::result(plan, &sum, elapsed_ns, &seen, &slices);
+    let mut result = verdict::result(plan, &sum, elapsed_ns, &seen, &slices);
+    result.stalls = stalls;
     let closed = matches!(plan.arrivals, model::Arrivals::Closed);
     let steady = Steady::of(&sum.turns).filter(|_| closed);
     let Tally { response, service, lateness, .. } = sum;
@@ -389,6 +392,7 @@ impl Before {
                 listen_drops: network.listen_drops,
                 syn_retransmits: network.syn_retransmits,
                 retransmits: network.retransmits,
+                delayed_acks: network.delayed_acks,
             },
             foreign_cpu_ns: machine
                 .map(|(now, then)| now.busy_ns.saturating_sub(then.busy_ns).saturating_sub(own_ns)),

@@ -1,8 +1,8 @@
 //! A load over time: slices of equal length, whose number is bounded however long it lasts.
 
-use super::{Noted, Times, survival};
+use super::{LIVE_NS, Noted, Times, survival};
 use hdrhistogram::Histogram;
-use model::{LoadPlan, LoadSlice};
+use model::{LoadPlan, LoadSlice, LoadStall};
 use sys::Pid;
 use sys::clock::process_cpu_ns_of;
 
@@ -18,6 +18,9 @@ const SLICES: u64 = 100;
 /// takes longer than a look.
 const RECENT_NS: u64 = 500_000_000;
 const LOOKS_PER_RECENT: u64 = 5;
+
+/// In a shorter stall than this number of looks, the server's CPU time is unknown.
+const LOOKS_PER_STALL: u64 = 3;
 
 /// Times by value, ascending: the upper end of a bucket in ns, and how many.
 pub type Counts = Vec<(u64, u64)>;
@@ -75,6 +78,8 @@ pub(super) struct Series {
     end_ns: u64,
     slices: Vec<Slice>,
     server: Server,
+    /// When the server was looked at, in ns after the start, and its CPU time by then, in ns.
+    server_looks: Vec<(u64, u64)>,
     looks: u64,
     recent: [Option<u64>; 2],
 }
@@ -110,7 +115,16 @@ impl Series {
         let mut server = Server { pids, ..Server::default() };
         server.cpu_ns = server.cpu_ns();
         let length_ns = length_ns(plan);
-        Self { length_ns, end_ns, slices: Vec::new(), server, looks: 0, recent: [None; 2] }
+        let server_looks = server.cpu_ns.map(|cpu_ns| (0, cpu_ns)).into_iter().collect();
+        Self {
+            length_ns,
+            end_ns,
+            slices: Vec::new(),
+            server,
+            server_looks,
+            looks: 0,
+            recent: [None; 2],
+        }
     }
 
     /// Returns the slice of a moment, in ns after the start. What comes after the end belongs to the
@@ -162,6 +176,7 @@ impl Series {
         let Some((before_ns, cpu_ns)) = self.server.cpu_ns.zip(self.server.cpu_ns()) else {
             return;
         };
+        self.server_looks.push((now_ns, cpu_ns));
         let (mut from_ns, until_ns) = (self.server.at_ns, now_ns.min(self.end_ns));
         let per_ns = cpu_ns.saturating_sub(before_ns) as f64 / (until_ns - from_ns).max(1) as f64;
         // What it used lies somewhere between the two looks.
@@ -173,6 +188,23 @@ impl Series {
             from_ns += part_ns;
         }
         (self.server.at_ns, self.server.cpu_ns) = (until_ns, Some(cpu_ns));
+    }
+
+    /// Adds the CPU time of the server to stalls that are long enough for it to be known.
+    pub(super) fn mark(&self, stalls: &mut [LoadStall]) {
+        // What it used lies somewhere between two looks.
+        let by = |at_ns: u64| {
+            let next = self.server_looks.partition_point(|(look_ns, _)| *look_ns < at_ns);
+            let ((a, before), (b, after)) =
+                self.server_looks.get(next.checked_sub(1)?).zip(self.server_looks.get(next))?;
+            Some(before + (after - before) * (at_ns - a) / (b - a).max(1))
+        };
+        for stall in stalls {
+            if stall.until_ns - stall.from_ns >= LOOKS_PER_STALL * LIVE_NS {
+                let cpu = by(stall.until_ns).zip(by(stall.from_ns.max(1)));
+                stall.server_cpu_ns = cpu.map(|(until, from)| until.saturating_sub(from));
+            }
+        }
     }
 
     /// Returns the median and the 95th percentile of the latest response times, in ns.

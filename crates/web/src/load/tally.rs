@@ -3,7 +3,7 @@
 use super::connection::Turns;
 use super::{Noted, Times};
 use hdrhistogram::Histogram;
-use model::LoadError;
+use model::{LoadError, LoadStall};
 use std::collections::BTreeMap;
 
 /// Counts, and the times since they were last handed over.
@@ -26,6 +26,8 @@ pub(super) struct Tally {
     pub(super) sent: u64,
     /// Of these, those that were repeated on a new connection.
     pub(super) retried: u64,
+    /// Answers after which the server closed a connection that was to be kept.
+    pub(super) closed: u64,
     pub(super) timed_out: u64,
     /// Of these, those whose body the server's windows of HTTP/2 kept from being sent.
     pub(super) stalled: u64,
@@ -33,8 +35,13 @@ pub(super) struct Tally {
     pub(super) unsent: u64,
     /// Requests that were due before a connection was free.
     pub(super) waited: u64,
-    /// Connections for which the system had no port or descriptor left.
-    pub(super) exhausted: u64,
+    /// Connections for which the system had no port left, or no descriptor.
+    pub(super) without_port: u64,
+    pub(super) without_descriptor: u64,
+    /// Times without any answer, in ns of the monotonic clock.
+    pub(super) stalls: Vec<LoadStall>,
+    /// Answers whose end came as late after their beginning as a delayed acknowledgement.
+    pub(super) late_ends: u64,
     /// What requests that failed had taken by then, from their sending on, in ns.
     pub(super) failed_ns: f64,
     /// The time before the first request of each connection of a closed loop, in ns.
@@ -71,12 +78,15 @@ impl Tally {
         self.succeeded_late += other.succeeded_late;
         self.sent += other.sent;
         self.retried += other.retried;
+        self.closed += other.closed;
         self.timed_out += other.timed_out;
         self.stalled += other.stalled;
         self.in_flight += other.in_flight;
         self.unsent += other.unsent;
         self.waited += other.waited;
-        self.exhausted += other.exhausted;
+        self.without_port += other.without_port;
+        self.without_descriptor += other.without_descriptor;
+        self.late_ends += other.late_ends;
         self.failed_ns += other.failed_ns;
         self.unstarted_ns += other.unstarted_ns;
         self.late_ns += other.late_ns;

@@ -53,3 +53,57 @@ fn each_request_is_logged_as_it_ended() {
     // Who has had enough ends the load.
     assert!(outcome.result.doubts.concat().contains("before its time"), "{ends:?}");
 }
+
+#[test]
+fn a_server_that_stands_still_stalls_all_connections_at_once() {
+    let (count, gate) = (AtomicU64::new(0), Mutex::new(()));
+    let server = Server::threads(move |mut stream| {
+        while until_asked(&mut stream) {
+            let open = gate.lock().unwrap();
+            if count.fetch_add(1, Ordering::Relaxed) == 100 {
+                thread::sleep(Duration::from_secs(1));
+            }
+            drop(open);
+            if stream.write_all(OK).is_err() {
+                return;
+            }
+        }
+    });
+    for (threads, requests) in [(1, 1_000), (2, 2_000)] {
+        let plan = plan(&server, Arrivals::Closed, 8);
+        let plan = LoadPlan { duration_ms: None, requests: Some(requests), threads, ..plan };
+        let stalls = load(&plan).stalls;
+        let long = stalls.iter().filter(|it| it.until_ns - it.from_ns >= 900_000_000);
+        let long: Vec<_> = long.collect();
+        // It stands still once, and the second load finds it at work.
+        assert_eq!(long.len(), usize::from(threads == 1), "{stalls:?}");
+        assert!(long.iter().all(|it| (it.waiting, it.released) == (8, 8)), "{stalls:?}");
+    }
+}
+
+#[test]
+fn an_answer_in_two_parts_is_told_from_a_late_one() {
+    let in_two = Server::threads(|mut stream| {
+        while until_asked(&mut stream) {
+            if stream.write_all(&OK[..20]).is_err() {
+                return;
+            }
+            thread::sleep(Duration::from_millis(40));
+            let _ = stream.write_all(&OK[20..]);
+        }
+    });
+    let late = Server::threads(|mut stream| {
+        while until_asked(&mut stream) {
+            thread::sleep(Duration::from_millis(40));
+            if stream.write_all(OK).is_err() {
+                return;
+            }
+        }
+    });
+    let late_ends = |server: &Server| {
+        let plan = plan(server, Arrivals::Closed, 4);
+        load(&LoadPlan { duration_ms: None, requests: Some(80), ..plan }).late_ends
+    };
+    assert!(late_ends(&in_two) > 0);
+    assert_eq!(late_ends(&late), 0);
+}

@@ -82,6 +82,9 @@ pub(super) fn result(
             .iter()
             .map(|(seconds, requests)| SynBackoff { seconds: *seconds, requests: *requests })
             .collect(),
+        stalls: Vec::new(),
+        late_ends: tally.late_ends,
+        pathologies: Vec::new(),
         audit,
         generator_cpu_ns: tally.cpu_ns,
         foreign_cpu_ns: seen.foreign_cpu_ns.filter(|_| elapsed_ns >= SHARES_FROM_NS),
@@ -109,6 +112,7 @@ fn counts(tally: &Tally) -> LoadCounts {
         in_flight: tally.in_flight,
         unsent: tally.unsent,
         retried: tally.retried,
+        closed: tally.closed,
     }
 }
 
@@ -213,10 +217,18 @@ fn doubts(result: &LoadResult, tally: &Tally, seen: &Surroundings) -> Vec<String
             result.plan.connections
         ));
     }
-    if tally.exhausted > 0 {
+    if tally.without_port > 0 {
         doubts.push(format!(
-            "{} connections were not opened because this machine had no port or descriptor left",
-            tally.exhausted
+            "{} connections were not opened because all ephemeral ports were taken: each closed connection \
+             keeps its port for a minute (TIME_WAIT); keep connections, or extend \
+             net.ipv4.ip_local_port_range",
+            tally.without_port
+        ));
+    }
+    if tally.without_descriptor > 0 {
+        doubts.push(format!(
+            "{} connections were not opened because no descriptor was left; raise the limit (ulimit -n)",
+            tally.without_descriptor
         ));
     }
     if tally.stalled > 0 {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// The head that all answers share, with the length of their body.
 macro_rules! answer {
-    ($status:literal, $connection:literal, $length:literal, $body:literal) => {
+    ($status:literal, $connection:literal, $length:literal, $body:expr) => {
         concat!(
             "HTTP/1.1 ",
             $status,
@@ -20,13 +20,18 @@ macro_rules! answer {
     };
 }
 
-/// The body of every answer to a request, in bytes.
-const BODY_BYTES: usize = 23;
+/// The body of every answer to a request.
+macro_rules! body {
+    () => {
+        "weighed and not wanting"
+    };
+}
 
-const USUAL: &str = answer!("200 OK", "", "23", "weighed and not wanting");
-const NAMED: &str =
-    answer!("200 OK", "Connection: keep-alive\r\n", "23", "weighed and not wanting");
-const LAST: &str = answer!("200 OK", "Connection: close\r\n", "23", "weighed and not wanting");
+pub(super) const BODY: &str = body!();
+
+const USUAL: &str = answer!("200 OK", "", "23", body!());
+const NAMED: &str = answer!("200 OK", "Connection: keep-alive\r\n", "23", body!());
+const LAST: &str = answer!("200 OK", "Connection: close\r\n", "23", body!());
 const REFUSED: &str = answer!("400 Bad Request", "Connection: close\r\n", "14", "not a request\n");
 
 /// What is to be written.
@@ -47,7 +52,7 @@ impl Answer {
             _ => (LAST, true),
         };
         let bytes = text.as_bytes();
-        let bytes = if request.head_only { &bytes[..bytes.len() - BODY_BYTES] } else { bytes };
+        let bytes = if request.head_only { &bytes[..bytes.len() - BODY.len()] } else { bytes };
         Answer { bytes, is_last }
     }
 
@@ -104,7 +109,7 @@ mod tests {
                 }
             );
         }
-        assert!(USUAL.ends_with(&LAST[LAST.len() - BODY_BYTES..]));
+        assert!(USUAL.ends_with(&LAST[LAST.len() - BODY.len()..]));
     }
 
     #[test]

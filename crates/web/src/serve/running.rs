@@ -1,5 +1,6 @@
 //! A server in a process of its own.
 
+use super::answer::BODY;
 use super::{Model, Plan, Runtime, SILENCE, Server, run};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -197,6 +198,30 @@ impl Running {
         let mut answer = Vec::new();
         stream.take(4096).read_to_end(&mut answer)?;
         Ok(answer.starts_with(b"HTTP/1.1 200 "))
+    }
+
+    /// Returns a new connection that has had one answer, or has sent a part of its first request.
+    ///
+    /// # Errors
+    /// Where it cannot be opened, or no answer comes within `patience`.
+    pub fn connection(&self, patience: Duration, is_answered: bool) -> std::io::Result<TcpStream> {
+        let mut stream = TcpStream::connect_timeout(&self.address, patience)?;
+        let head = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".as_bytes();
+        if !is_answered {
+            stream.write_all(&head[..head.len() - 2])?;
+            return Ok(stream);
+        }
+        stream.set_read_timeout(Some(patience))?;
+        stream.write_all(head)?;
+        let (mut answer, mut room) = (Vec::new(), [0; 512]);
+        while !answer.ends_with(BODY.as_bytes()) {
+            let read = stream.read(&mut room)?;
+            if read == 0 {
+                return Err(ErrorKind::UnexpectedEof.into());
+            }
+            answer.extend_from_slice(&room[..read]);
+        }
+        Ok(stream)
     }
 
     /// Tells it to end, and waits until it has; kills it after `patience`. What is returned counts

@@ -6,6 +6,7 @@ mod coverage;
 mod intervals;
 mod knee;
 mod models;
+mod pathologies;
 mod predict;
 #[cfg(test)]
 mod queues;
@@ -14,6 +15,7 @@ mod versus;
 pub use intervals::{TimeSlice, load_intervals};
 pub use knee::{KneeSearch, KneeStep};
 pub use models::{predicted_ends, predicted_models};
+pub use pathologies::load_pathologies;
 pub use predict::{MeasuredLoad, MeasuredRequest};
 pub use versus::{Known, load_gate, load_row, load_row_of_blocks};
 

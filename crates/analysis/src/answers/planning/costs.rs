@@ -72,6 +72,9 @@ const SWITCHES: f64 = 2.0;
 /// The experiment on servers, and what is read of it where a session has it.
 const SERVERS: &str = "servers";
 
+/// Its factor of connections that are open while memory is read.
+const HELD: &str = "held";
+
 /// Returns a quantity of an experiment, with its interval.
 pub(super) fn estimate(
     design: &Design,
@@ -92,12 +95,16 @@ pub(super) fn estimate(
 struct Asked<'a> {
     designs: &'a [Design],
     records: &'a [Record],
+    /// Connections that stay open, of each machine.
+    open: Option<u32>,
     costs: Costs,
 }
 
 impl Costs {
     pub(super) fn of(designs: &[Design], records: &[Record], load: &Load) -> Self {
-        let mut asked = Asked { designs, records, costs: Costs::default() };
+        let machines = load.machines.unwrap_or(1);
+        let open = load.connections.map(|count| count.div_ceil(machines));
+        let mut asked = Asked { designs, records, open, costs: Costs::default() };
         for (level, name, kind) in SERVED {
             if !asked.served(level, name, kind)
                 && let Some(source) = SOURCES.iter().find(|source| source.name == name)
@@ -210,18 +217,22 @@ impl Asked<'_> {
     /// Adds a model that was measured as a server. Reports whether it was.
     fn served(&mut self, level: &str, name: &'static str, kind: Kind) -> bool {
         let what = format!("CPU time of a request beside its service, {}", words(name));
-        let added = self.of_server(&format!("{name}_added"), &what, "request_cpu_ns", level);
+        let at = Cell::new([("model", level)]);
+        let added = self.of_server(format!("{name}_added"), what, "request_cpu_ns", at);
         let Some(added_ns) = added else { return false };
-        let (holder, level) =
-            if kind == Kind::Pool { ("thread", "thread_each") } else { (name, level) };
-        let memory_bytes = self.connection(holder, level);
-        // Connections that stay open are held by an event loop, and requests handed to the workers.
+        let is_pool = kind == Kind::Pool;
+        let (holder, level) = if is_pool { ("thread", "thread_each") } else { (name, level) };
+        // A pool has few threads. Connections that stay open are held by an event loop, and requests handed
+        // to the workers.
+        let open = self.open;
+        let memory_bytes = self.connection(holder, level, if is_pool { None } else { open });
         let open_bytes = match kind {
-            Kind::Pool => self.connection("event_loop", "event_loop").unwrap_or_default(),
+            Kind::Pool => self.connection("event_loop", "event_loop", open).unwrap_or_default(),
             Kind::Each | Kind::Loop => Ends::default(),
         };
         let what = format!("memory (PSS) of a server without connections, {}", words(holder));
-        let base = self.of_server(&format!("{holder}_base"), &what, "server_bytes", level);
+        let at = Cell::new([("model", level)]);
+        let base = self.of_server(format!("{holder}_base"), what, "server_bytes", at);
         let base_bytes = base.unwrap_or_default();
         self.costs.models.push(Model {
             name,
@@ -235,26 +246,53 @@ impl Asked<'_> {
     }
 
     /// Returns what a connection of a server takes, the kernel's memory included where it is known: of a
-    /// thread or a process, `footprint` knows it too.
-    fn connection(&mut self, name: &str, level: &str) -> Option<Ends> {
-        let what = format!("kernel memory of one more connection, {}", words(name));
-        let kernel =
-            self.of_server(&format!("{name}_kernel"), &what, "connection_kernel_bytes", level);
-        if kernel.is_none()
-            && SOURCES.iter().any(|source| source.model == name)
-            && let Some(whole) = self.memory(name)
-        {
-            return Some(whole);
+    /// thread or a process, `footprint` knows it too. It is that of the number of connections nearest to
+    /// `open` that was measured, or of the fewest.
+    fn connection(&mut self, name: &str, level: &str, open: Option<u32>) -> Option<Ends> {
+        let server = self.designs.iter().find(|design| design.id == SERVERS)?;
+        let levels = server.factor(HELD).map(|factor| factor.levels.as_slice()).unwrap_or_default();
+        let mut counts: Vec<f64> = levels.iter().filter_map(|level| level.value).collect();
+        let wanted = open.map_or(0.0, |open| f64::from(open).max(1.0).ln());
+        counts.sort_by(|a, b| (a.ln() - wanted).abs().total_cmp(&(b.ln() - wanted).abs()));
+        let mut places: Vec<_> = counts.into_iter().map(Some).collect();
+        if places.is_empty() {
+            // Sessions of earlier versions have no such factor.
+            places.push(None);
         }
-        let what = format!("memory (PSS) of one more connection, {}", words(name));
-        let own = self.of_server(&format!("{name}_connection"), &what, "connection_bytes", level);
-        own.map(|own| kernel.map_or(own, |kernel| own.plus(kernel, 1.0)))
+        let found = places.into_iter().find_map(|count| self.connection_of(name, level, count));
+        found.or_else(|| self.worker(name))
     }
 
-    fn of_server(&mut self, id: &str, what: &str, response: &str, level: &str) -> Option<Ends> {
-        let at = Cell::new([("model", level)]);
+    /// Returns what each of this number of connections takes.
+    fn connection_of(&mut self, name: &str, level: &str, count: Option<f64>) -> Option<Ends> {
+        let cell = Cell::new([("model", level)]);
+        let (at, of, suffix) = match count {
+            Some(count) => (
+                cell.with(HELD, &count.to_string()),
+                format!("each of {count} connections"),
+                format!("_{count}"),
+            ),
+            None => (cell, "one more connection".into(), String::new()),
+        };
+        let (id, what) = (format!("{name}_connection{suffix}"), words(name));
+        let what_own = format!("memory (PSS) of {of}, {what}");
+        let own = self.of_server(id, what_own, "connection_bytes", at.clone())?;
+        let (id, what_kernel) =
+            (format!("{name}_kernel{suffix}"), format!("kernel memory of {of}, {what}"));
+        match self.of_server(id, what_kernel, "connection_kernel_bytes", at) {
+            Some(kernel) => Some(own.plus(kernel, 1.0)),
+            None => self.worker(name).or(Some(own)),
+        }
+    }
+
+    /// Returns what `footprint` knows of a thread or a process, with the kernel's memory for it.
+    fn worker(&mut self, name: &str) -> Option<Ends> {
+        SOURCES.iter().any(|source| source.model == name).then(|| self.memory(name)).flatten()
+    }
+
+    fn of_server(&mut self, id: String, what: String, response: &str, at: Cell) -> Option<Ends> {
         let quantity = Quantity::Value { response: response.into(), at };
-        self.cost(id.into(), what, SERVERS, quantity, 1.0)
+        self.cost(id, &what, SERVERS, quantity, 1.0)
     }
 }
 

@@ -64,6 +64,11 @@ pub const MACHINES_MAX: u32 = 1_000_000;
 /// Models that cost at most this multiple of the CPU time per request are as good as the best.
 const ALIKE: f64 = 1.05;
 
+/// Memory is planned with this share more and less than the ends of its interval: the heaps of runtimes, and
+/// the kernel's memory, differ by that much from run to run and from program to program
+/// (docs/notes/threads-or-async.md).
+const MEMORY_MARGIN: f64 = 0.1;
+
 /// Why a load cannot be planned for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BadLoad(pub String);
@@ -332,10 +337,13 @@ fn staffed(load: &Load, model: &Model) -> Result<Staffing, laws::Error> {
             return Ok(staffing);
         }
     };
-    let each_bytes = model.memory_bytes.map(|ends| ends.high.max(0.0) + load.worker_memory_bytes);
+    let (more, less) = (1.0 + MEMORY_MARGIN, 1.0 - MEMORY_MARGIN);
+    let own = load.worker_memory_bytes;
+    let each_bytes = model.memory_bytes.map(|ends| more * ends.high.max(0.0) + own);
     let open = load.connections.map_or(0, |count| count.div_ceil(load.machines.unwrap_or(1)));
     let base = |base: f64, each: f64| base.max(0.0) + each.max(0.0) * f64::from(open);
-    let base_bytes = base(model.base_bytes.high, model.open_bytes.high);
+    let base_bytes = more * base(model.base_bytes.high, model.open_bytes.high);
+    let base_least_bytes = less * base(model.base_bytes.low, model.open_bytes.low);
     let needed_bytes = each_bytes.map(|each| base_bytes + each * f64::from(needed.holders));
     if let (Some(needed_bytes), Some(each), Some(limit)) =
         (needed_bytes, each_bytes, load.memory_bytes)
@@ -359,8 +367,8 @@ fn staffed(load: &Load, model: &Model) -> Result<Staffing, laws::Error> {
         p95_least_ns: Some((point.idle_ns + point.cpu_ns).min(needed.p95)),
         memory_bytes: needed_bytes,
         memory_least_bytes: model.memory_bytes.map(|each| {
-            let each = each.low.max(0.0) + load.worker_memory_bytes;
-            base(model.base_bytes.low, model.open_bytes.low) + each * f64::from(needed.holders)
+            let each = less * each.low.max(0.0) + own;
+            base_least_bytes + each * f64::from(needed.holders)
         }),
         rate_most_per_s: needed.rate_most.map(|rate| rate * 1e9),
         ..staffing

@@ -50,6 +50,9 @@ const MANY: f64 = 0.25;
 /// Tagged trials are named as the scattering ones if they scatter this many times as much.
 const MORE: f64 = 4.0;
 
+/// A larger ratio of their scatter is not printed.
+const RATIO_MAX: f64 = 1e3;
+
 /// Mean squares of fewer trials than this are not compared.
 const COMPARED: usize = 6;
 
@@ -229,11 +232,15 @@ fn cause(
         ));
     }
     let (disturbed, times) = has(|marks| marks.disturbed);
+    // Without scatter among the rest, the ratio is infinite or an artefact of rounding.
+    let how = match times.sqrt() < RATIO_MAX {
+        true => format!("scatter {:.0} times as widely as the rest", times.sqrt()),
+        false => "scatter, and the rest hardly do".into(),
+    };
     (times >= MORE).then(|| {
         format!(
-            "The {disturbed} of {all} trials that others disturbed scatter {:.0} times as widely \
-             as the rest: measure at another time or on a quieter machine.",
-            times.sqrt()
+            "The {disturbed} of {all} trials that others disturbed {how}: measure at another time or on a \
+             quieter machine."
         )
     })
 }

@@ -173,9 +173,14 @@ fn few_observations_do_not_tell_what_happens_within() {
 
 /// Makes some trials scatter, and marks them.
 fn marked(mark: impl Fn(Trial) -> Trial, pinned: bool) -> Vec<Record> {
+    marked_beside(4.0, mark, pinned)
+}
+
+/// The same with this much scatter of the others.
+fn marked_beside(rest: f64, mark: impl Fn(Trial) -> Trial, pinned: bool) -> Vec<Record> {
     let one = |place: u32, n: &str, block: u32| {
         let odd = (place + block).is_multiple_of(3);
-        let size = if odd { 60.0 } else { 4.0 };
+        let size = if odd { 60.0 } else { rest };
         let value = 1e6 * (1.0 + size * noise(place, block) / 1000.0);
         let trial = task(block, "thread", n, value as i64).wall(1000).cpu(1000);
         let mut record = if odd { mark(trial) } else { trial }.record();
@@ -197,6 +202,11 @@ fn the_remedy_looks_at_what_scatters() {
     let stolen = of(&marked(|trial| trial.steal(20), false)).unwrap();
     assert!(stolen.remedy.starts_with("The 20 of 60 trials that others"), "{}", stolen.remedy);
     assert!(stolen.remedy.ends_with("a quieter machine."), "{}", stolen.remedy);
+    // A block in three scatters, and the rest not at all.
+    let whole = marked_beside(0.0, |trial| trial.steal(20), false);
+    let remedy = of(&whole).unwrap().remedy;
+    assert!(remedy.starts_with("The 20 of 60 trials that others disturbed scatter"), "{remedy}");
+    assert!(!remedy.contains("inf"), "{remedy}");
     let calm = of(&marked(|trial| trial, false)).unwrap();
     assert!(calm.remedy.starts_with("More trials"), "{}", calm.remedy);
 }

@@ -4,6 +4,7 @@ mod opening;
 mod picks;
 mod sending;
 mod slices;
+pub(super) mod stalls;
 mod streams;
 
 use super::connection::{Connection, Phase, Ready, Step, Turns, Wire};
@@ -139,6 +140,7 @@ pub(super) struct Worker<'a> {
     handed: slices::Handed,
     /// What the thread had used when the clock started.
     began: Began,
+    quiet: stalls::Quiet,
     tally: Tally,
     wire: Wire<'a>,
 }
@@ -216,6 +218,7 @@ impl<'a> Worker<'a> {
             slice_until_ns: u64::MAX,
             handed: slices::Handed::default(),
             began: Began::default(),
+            quiet: stalls::Quiet::default(),
             tally: Tally::default(),
             wire,
             job,
@@ -331,6 +334,7 @@ impl<'a> Worker<'a> {
         self.start_ns = start_ns;
         self.last_ns = start_ns;
         self.began = Began::now();
+        self.quiet = stalls::Quiet::since(start_ns);
     }
 
     /// How many requests can be under way at once.
@@ -474,11 +478,12 @@ impl<'a> Worker<'a> {
     /// An attempt at connecting has failed.
     fn not_opened(&mut self, cause: io::Error) {
         self.unopened += 1;
-        let exhausted =
+        let without_port =
             [io::ErrorKind::AddrNotAvailable, io::ErrorKind::AddrInUse].contains(&cause.kind());
-        // EMFILE and ENFILE.
-        self.tally.exhausted +=
-            u64::from(exhausted || matches!(cause.raw_os_error(), Some(23 | 24)));
+        self.tally.without_port += u64::from(without_port);
+        // ENFILE and EMFILE.
+        let without_descriptor = matches!(cause.raw_os_error(), Some(23 | 24));
+        self.tally.without_descriptor += u64::from(without_descriptor);
         if !self.reached {
             self.cause = Some(cause);
         }
@@ -492,6 +497,7 @@ impl<'a> Worker<'a> {
             return;
         }
         let late = now_ns >= self.end_ns;
+        self.answered(index, now_ns);
         let connection = &mut self.connections[index as usize];
         connection.proven = true;
         connection.failures = 0;
@@ -500,7 +506,9 @@ impl<'a> Worker<'a> {
         }
         if connection.is_counted {
             connection.record(now_ns, &mut self.tally, |times| &mut times.known);
+            self.tally.late_ends += u64::from(connection.ended_late(now_ns));
             *self.tally.statuses.entry(status).or_default() += 1;
+            self.tally.closed += u64::from(self.job.plan.keep_alive && !reusable);
             self.tally.succeeded_late += u64::from(late && status < 400);
             let due_ns = connection.due_ns;
             connection.answers += 1;

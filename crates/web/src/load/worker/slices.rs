@@ -23,6 +23,7 @@ impl Worker<'_> {
     /// Hands over what happened since the last time, and begins the slice of `now_ns`. A thread that has
     /// nothing to do is not woken for it.
     pub(super) fn hand_over(&mut self, now_ns: u64) {
+        self.quiet.look();
         let tally = &mut self.tally;
         let handed = Handed {
             succeeded: tally.succeeded() - tally.succeeded_late,

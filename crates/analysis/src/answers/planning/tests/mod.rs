@@ -319,7 +319,7 @@ fn memory_is_that_of_the_worst_end_and_of_the_users_own() {
     let roomy = Load { memory_bytes: Some(1e9), worker_memory_bytes: 10e6, ..load() };
     let advice = session.plan(roomy.clone());
     let process = of(&advice, "process");
-    let each = 10e6 + 200e3;
+    let each = 10e6 + 1.1 * 200e3;
     assert_eq!(process.memory_bytes, Some(f64::from(process.workers.unwrap()) * each));
     let small = session.plan(Load { memory_bytes: Some(100e6), ..roomy });
     assert_eq!(

@@ -57,13 +57,15 @@ fn servers_alone_answer_for_every_model_that_they_have() {
     let models: Vec<&str> = advice.models.iter().map(|one| one.model.as_str()).collect();
     assert_eq!(models, ["pool", "thread", "process", "event_loop", "node"]);
     let memory = |model| of(&advice, model).memory_bytes.unwrap();
-    assert_eq!(memory("thread"), 2e6 + 1000.0 * 47e3);
-    assert_eq!(memory("event_loop"), 2e6 + 1000.0 * 5e3);
-    assert_eq!(memory("node"), 45e6 + 1000.0 * 10e3);
+    let is = |found: f64, expected: f64| (found / expected - 1.0).abs() < 1e-12;
+    assert!(is(memory("thread"), 1.1 * (2e6 + 1000.0 * 47e3)));
+    assert!(is(memory("event_loop"), 1.1 * (2e6 + 1000.0 * 5e3)));
+    assert!(is(memory("node"), 1.1 * (45e6 + 1000.0 * 10e3)));
+    assert!(is(of(&advice, "node").memory_least_bytes.unwrap(), 0.9 * (45e6 + 1000.0 * 10e3)));
     // A thread of a pool takes what a thread takes; the open connections take what an event loop's do.
     let pool = of(&advice, "pool");
     let threads = f64::from(pool.workers.unwrap()) * 47e3;
-    assert_eq!(pool.memory_bytes.unwrap(), 2e6 + 1000.0 * 5e3 + threads);
+    assert!(is(pool.memory_bytes.unwrap(), 1.1 * (2e6 + 1000.0 * 5e3 + threads)));
     for one in &advice.models {
         assert_eq!(one.refusal, None, "{one:?}");
         let (least, most) = (one.p95_least_ns.unwrap() / MS, one.p95_ns.unwrap() / MS);
