@@ -2,9 +2,8 @@
 //! [-- --seconds S]`.
 //!
 //! * Queues (M/M/1, M/D/1, M/H2/1) at 50, 70 and 90 % of their capacity: one thread serves one connection
-//!   after the other and logs how long each took. From that log and the moments at which requests came due,
-//!   Lindley's recursion gives every response time (D. V. Lindley, *The theory of queues with a single
-//!   server*, Mathematical Proceedings of the Cambridge Philosophical Society 48, 1952).
+//!   after the other and logs when each answer was written. The time from the moment at which a request came
+//!   due until then is its response time.
 //! * A server with a thread for each connection of which one request in five takes 500 ms and the others
 //!   5 ms, in a closed loop: its log holds the service times.
 
@@ -14,7 +13,9 @@ use model::{Arrivals, LoadPlan};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use sys::clock::now_ns;
+use web::load::Live;
 
 /// The mean service time of a queue.
 const MEAN_MS: f64 = 20.0;
@@ -45,9 +46,16 @@ fn main() {
             let per_s = utilisation * 1e3 / MEAN_MS;
             let arrivals = Arrivals::Poisson { per_s, seed: 7 };
             let plan = plan(address, arrivals, 1_000, false, seconds);
-            let (outcome, noted) = web::load::run_noting(&plan, b"", &mut |_| true).unwrap();
-            let due = noted.iter().map(|one| one.due_ns as f64);
-            let truth = lindley(due, log.try_iter());
+            let mut start_ns = u64::MAX;
+            let mut look = |live: Live| {
+                // The closest look is the one that was least disturbed.
+                start_ns = start_ns.min(now_ns() - live.elapsed.as_nanos() as u64);
+                true
+            };
+            let (outcome, noted) = web::load::run_noting(&plan, b"", &mut look).unwrap();
+            let due = noted.iter().map(|one| start_ns + one.due_ns);
+            let truth = log.try_iter().zip(due).map(|(logged, due)| (logged.end_ns - due) as f64);
+            let truth: Vec<f64> = truth.collect();
             assert_eq!(truth.len(), noted.len());
             let found = noted.iter().map(|one| (one.ended_ns - one.due_ns) as f64).collect();
             print(&format!("{name} at {utilisation}"), truth, found);
@@ -57,21 +65,11 @@ fn main() {
     let (address, log) = serve(|a, _| if a < 0.2 { 500.0 } else { 5.0 }, true);
     let plan = plan(address, Arrivals::Closed, 16, true, seconds);
     let result = web::load::run(&plan, b"", &mut |_| true).unwrap().result;
-    let truth: Vec<f64> = log.try_iter().collect();
+    let truth: Vec<f64> = log.try_iter().map(|logged| logged.took_ns).collect();
     assert!(truth.len() as u64 >= result.counts.answered);
     let mut found = vec![result.service.mean_ns.unwrap()];
     found.extend(PERCENTS.map(|percent| result.service.at(percent).unwrap() as f64));
     line("5 and 500 ms", truth.len(), &numbers(truth), &found);
-}
-
-/// Returns all response times of a queue of one server, in ns.
-fn lindley(due: impl Iterator<Item = f64>, service: impl Iterator<Item = f64>) -> Vec<f64> {
-    let mut free = 0.0_f64;
-    let response = due.zip(service).map(|(due, service)| {
-        free = free.max(due) + service;
-        free - due
-    });
-    response.collect()
 }
 
 fn plan(
@@ -98,8 +96,17 @@ fn plan(
     }
 }
 
-/// Starts a server, and returns where its log of service times comes, in ns.
-fn serve(draw: Draw, parallel: bool) -> (SocketAddr, Receiver<f64>) {
+/// What a server notes of a request.
+#[derive(Debug)]
+struct Logged {
+    /// When its answer was written, in ns of the monotonic clock.
+    end_ns: u64,
+    /// How long that was after it was read, in ns.
+    took_ns: f64,
+}
+
+/// Starts a server, and returns where its log comes.
+fn serve(draw: Draw, parallel: bool) -> (SocketAddr, Receiver<Logged>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let (log, logged) = channel();
@@ -119,19 +126,23 @@ fn serve(draw: Draw, parallel: bool) -> (SocketAddr, Receiver<f64>) {
 }
 
 /// Answers a connection until its end; one that is for one request, once.
-fn converse(mut stream: TcpStream, draw: Draw, mut seed: u64, log: &Sender<f64>) {
+fn converse(mut stream: TcpStream, draw: Draw, mut seed: u64, log: &Sender<Logged>) {
     let mut room = [0; 4096];
     loop {
         let read = stream.read(&mut room).unwrap_or(0);
         if read == 0 {
             return;
         }
-        let begun = Instant::now();
+        let begun_ns = now_ns();
         let ms = draw(uniform(&mut seed), uniform(&mut seed));
         std::thread::sleep(Duration::from_secs_f64(ms / 1e3));
         let is_last = room[..read].windows(6).any(|word| word.eq_ignore_ascii_case(b": clos"));
-        let took_ns = begun.elapsed().as_nanos() as f64;
-        if stream.write_all(ANSWER).is_err() || log.send(took_ns).is_err() || is_last {
+        if stream.write_all(ANSWER).is_err() {
+            return;
+        }
+        let end_ns = now_ns();
+        let took_ns = (end_ns - begun_ns) as f64;
+        if log.send(Logged { end_ns, took_ns }).is_err() || is_last {
             return;
         }
     }

@@ -119,6 +119,20 @@ fn requests_share_a_connection() {
 }
 
 #[test]
+fn each_stream_has_a_request_all_the_time() {
+    let server = peers(&[], |peer| {
+        while let Some(stream) = peer.asked() {
+            peer.answer(stream);
+        }
+    });
+    let mut plan = LoadPlan { connections: 2, ..plan_of(&server, 4, 0) };
+    (plan.requests, plan.duration_ms) = (None, Some(300));
+    let audit = load(&plan).audit;
+    let of_connections = audit.iter().find(|law| law.law == "N = c").unwrap();
+    assert_eq!(of_connections.right, 8.0, "{audit:?}");
+}
+
+#[test]
 fn no_more_streams_are_opened_than_the_server_allows() {
     let server = peers(&[(3, 2)], |peer| {
         // The first requests need not wait for the settings.

@@ -167,7 +167,8 @@ fn audit(
         && elapsed_ns >= SHARES_FROM_NS;
     let connections = asks_always.then(|| {
         let present_ns = sum(&tally.response) + tally.unstarted_ns - tally.late_ns;
-        let connections = f64::from(plan.connections);
+        // A connection of HTTP/2 has a request on each of its streams.
+        let connections = f64::from(plan.places());
         check("N = c", present_ns / elapsed_ns as f64, connections, LAW_TOLERANCE * connections)
     });
     sampled.into_iter().chain(connections).collect()

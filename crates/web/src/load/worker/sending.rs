@@ -66,9 +66,8 @@ impl Worker<'_> {
         }
     }
 
-    /// The next request of a connection in a closed loop.
-    pub(super) fn ask_again(&mut self, index: u32, due_ns: u64) {
-        let now_ns = now_ns();
+    /// Sends the next request of a connection in a closed loop, at this moment.
+    pub(super) fn ask_again(&mut self, index: u32, now_ns: u64) {
         if now_ns >= self.end_ns {
             return;
         }
@@ -79,7 +78,7 @@ impl Worker<'_> {
                 return;
             }
         }
-        self.send(index, due_ns, now_ns);
+        self.send(index, now_ns, now_ns);
     }
 
     /// Sends a request.

@@ -42,7 +42,8 @@ impl Worker<'_> {
     /// Notes that a connection is answered.
     pub(super) fn answered(&mut self, index: u32, now_ns: u64) {
         let from_ns = std::mem::replace(&mut self.quiet.since_ns, now_ns);
-        if now_ns.saturating_sub(from_ns) >= LEAST_NS {
+        // Before the first answer the generator opens its connections.
+        if from_ns > self.start_ns && now_ns.saturating_sub(from_ns) >= LEAST_NS {
             self.note_stall(from_ns, now_ns);
         }
         if now_ns <= self.quiet.released_until_ns
