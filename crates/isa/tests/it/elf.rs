@@ -176,11 +176,15 @@ fn bytes_also_lie_at_their_physical_address() {
     let image = program.segments.pop().unwrap();
     assert_eq!((image.address, image.writable), (0x8000_0000, false));
     assert_eq!(image.bytes, program.segments[0].bytes);
-    assert_eq!(program, Program::from_elf(FILE).unwrap());
+    let places = |program: &Program| {
+        program.segments.iter().map(|it| (it.address, it.size)).collect::<Vec<_>>()
+    };
+    let usual = places(&Program::from_elf(FILE).unwrap());
+    assert_eq!(places(&program), usual);
     // Not where something lies already, where the address is not stated, or behind the last one.
     for physical in [0x1_0100, 0, 0xffff_ff00] {
         let file = patched(&[(SEGMENT + 12, &word(physical))]);
-        assert_eq!(Program::from_elf(&file).unwrap(), program, "{physical:#x}");
+        assert_eq!(places(&Program::from_elf(&file).unwrap()), usual, "{physical:#x}");
     }
 }
 
