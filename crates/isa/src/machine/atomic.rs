@@ -4,8 +4,10 @@ use super::Machine;
 use super::execute::exception;
 use crate::step::{Access, Exception, Step};
 
+// Apart from the loop of instructions, which they would slow down.
 impl Machine {
     /// `lr.w`: the word, which is reserved until `sc.w` or a trap.
+    #[cold]
     pub(super) fn load_reserved(&mut self, step: &mut Step, address: u32) -> Option<u32> {
         step.access = Some(Access { address, bytes: 4, write: false });
         if !address.is_multiple_of(4) {
@@ -19,6 +21,7 @@ impl Machine {
     }
 
     /// `sc.w`: 0 if the word was reserved, and is stored; otherwise 1.
+    #[cold]
     pub(super) fn store_conditional(
         &mut self,
         step: &mut Step,
@@ -36,6 +39,7 @@ impl Machine {
     }
 
     /// `amoadd.w` and the like: what the word was.
+    #[cold]
     pub(super) fn atomic(
         &mut self,
         step: &mut Step,
