@@ -12,7 +12,6 @@ mod markdown;
 mod pictures;
 mod record;
 mod release;
-mod riscv;
 mod shell;
 mod slurm;
 mod steps;
@@ -84,14 +83,6 @@ enum Chore {
     ///
     /// They are written to target/dist, for x86-64 and aarch64.
     Dist,
-    /// Run a build of riscv-tests on the simulated core
-    ///
-    /// Ends with code 3 if one fails. docs/machine.md says how they are built.
-    RiscvTests {
-        /// The folder of the tests that were built, isa/ of riscv-tests
-        #[arg(value_name = "DIR")]
-        folder: PathBuf,
-    },
     /// Start, stop or test a Slurm cluster of virtual nodes
     ///
     /// Needs root and Debian's Slurm. It shows that a fleet works; its figures mean nothing.
@@ -126,7 +117,6 @@ fn perform(Asked { chore, no_install }: &Asked) -> Result<u8> {
         Chore::Book => book::book(root)?,
         Chore::Pictures => pictures::pictures(root, install)?,
         Chore::Record { into, binary } => record::record(root, into.as_deref(), binary.as_deref())?,
-        Chore::RiscvTests { folder } => return riscv::run(folder),
         Chore::ReleaseCheck => release::check(root, install)?,
         Chore::Dist => dist::dist(root, install)?,
         Chore::Slurm(asked) => slurm::slurm(root, asked, install)?,
