@@ -4,9 +4,9 @@
 //! of the RISC-V ELF psABI. It is read by hand: four tables of whole numbers are needed, from any
 //! address in memory and any offset of the file, and each error is to say what would be right.
 
+use crate::Error;
 use crate::machine::{MEMORY_MAX_BYTES, SEGMENTS_MAX};
 use crate::program::{Program, Segment, Symbol};
-use crate::Error;
 use std::ops::Range;
 
 /// The most symbols that are read.
@@ -152,11 +152,7 @@ struct Loaded {
     executable: Vec<Range<u64>>,
 }
 
-fn segments(
-    file: File<'_>,
-    header: Entry<'_>,
-    sections: &[Section],
-) -> Result<Loaded, Error> {
+fn segments(file: File<'_>, header: Entry<'_>, sections: &[Section]) -> Result<Loaded, Error> {
     let (offset, size, count) = (header.word(28), header.half(42), header.half(44));
     if count > 0 && size != PROGRAM_HEADER_BYTES {
         let (what, right) = ("the size of a program header", "0x20");

@@ -231,7 +231,7 @@ pub(crate) struct RunArgs {
     /// Set how much to measure
     #[arg(long, value_parser = profile(&PROFILES), default_value = "quick", conflicts_with = "resume")]
     pub(crate) profile: Profile,
-    /// Have icache run this RV32IM or RV32IMC ELF file instead of its own programs; may be repeated
+    /// Have icache run this RV32IMAC ELF file instead of its own programs; may be repeated
     ///
     /// The other files are compared with the first. Each trial reads the file again and fails if it
     /// has changed. docs/icache.md says what a program may do.

@@ -25,11 +25,7 @@ pub(super) struct Text {
 
 impl Text {
     /// Decodes the instructions of a program; of more than [`DECODED_MAX_BYTES`] those from the entry on.
-    pub(super) fn new(
-        program: &Program,
-        memory: &Memory,
-        compressed: bool,
-    ) -> Result<Self, Error> {
+    pub(super) fn new(program: &Program, memory: &Memory, compressed: bool) -> Result<Self, Error> {
         let mut range = program.text.clone();
         if range.is_empty() {
             return Err(Error::NoText);

@@ -153,8 +153,8 @@ fn what_is_no_program_is_one_sentence() {
         bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
         put(&format!("patched{at}-{word}"), &bytes)
     };
-    let [nothing, short, far, end] = [(76, 4), (68, 900), (56, 900), (60, u32::MAX - 1)]
-        .map(|(at, word)| patched(at, word));
+    let [nothing, short, far, end] =
+        [(76, 4), (68, 900), (56, 900), (60, u32::MAX - 1)].map(|(at, word)| patched(at, word));
     let [huge, dynamic, odd, away] =
         [(72, 1 << 30), (52, 3), (24, 0x1001), (24, 0x5000)].map(|(at, word)| patched(at, word));
     let refused: [(&[&str], &str); 33] = [
@@ -168,7 +168,10 @@ fn what_is_no_program_is_one_sentence() {
         (&["--elf", &put("big", &changed(5, 2))], "the little end first"),
         (&["--elf", &put("object", &changed(16, 1))], "an executable at fixed addresses"),
         (&["--elf", &put("arm", &changed(18, 40))], "RISC-V"),
-        (&["--elf", &put("call", &elf(&[addi(A7, ZERO, 5), ecall(), ret()]))], "a7 is 5, and the host"),
+        (
+            &["--elf", &put("call", &elf(&[addi(A7, ZERO, 5), ecall(), ret()]))],
+            "a7 is 5, and the host",
+        ),
         (&["--elf", &put("float", &elf(&[0x0000_0053]))], "illegal instruction"),
         (&["--elf", &good, "--elf", &good], "named twice"),
         (&["--elf", &good, "--rebuild"], "cannot be used with"),

@@ -208,7 +208,8 @@ fn failures_are_told_from_ends() {
     };
     for last in [jal(ZERO, 0), lw(A0, 8, ZERO)] {
         let why = failure(&handler(last), &[]).unwrap();
-        let wanted = "never returned from a trap: load access fault at 0x0000100c (mtval 0x00000004)";
+        let wanted =
+            "never returned from a trap: load access fault at 0x0000100c (mtval 0x00000004)";
         assert!(why.contains(wanted), "{why}");
     }
     assert_eq!(failure(&[jal(ZERO, 0)], &[]), None);
