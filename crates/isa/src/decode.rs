@@ -48,8 +48,6 @@ pub(crate) enum Op {
     StoreByte,
     StoreHalf,
     StoreWord,
-    LoadReserved,
-    StoreConditional,
     /// `immediate` holds the whole word.
     Atomic,
     /// Whatever is done to a csr; `immediate` is the whole word.
@@ -246,8 +244,8 @@ const INSTRUCTIONS: [(u32, Op, Kind); 68] = [
     (rem(ZERO, ZERO, ZERO), Op::Rem, Kind::Divide),
     (remu(ZERO, ZERO, ZERO), Op::RemUnsigned, Kind::Divide),
     // The time of an atomic instruction is that of a load: its result comes from memory.
-    (lr_w(ZERO, ZERO), Op::LoadReserved, Kind::Load),
-    (sc_w(ZERO, ZERO, ZERO), Op::StoreConditional, Kind::Load),
+    (lr_w(ZERO, ZERO), Op::Atomic, Kind::Load),
+    (sc_w(ZERO, ZERO, ZERO), Op::Atomic, Kind::Load),
     (amoswap_w(ZERO, ZERO, ZERO), Op::Atomic, Kind::Load),
     (amoadd_w(ZERO, ZERO, ZERO), Op::Atomic, Kind::Load),
     (amoxor_w(ZERO, ZERO, ZERO), Op::Atomic, Kind::Load),

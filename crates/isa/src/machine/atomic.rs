@@ -4,11 +4,9 @@ use super::Machine;
 use super::execute::exception;
 use crate::step::{Access, Exception, Step};
 
-// Apart from the loop of instructions, which they would slow down.
 impl Machine {
     /// `lr.w`: the word, which is reserved until `sc.w` or a trap.
-    #[cold]
-    pub(super) fn load_reserved(&mut self, step: &mut Step, address: u32) -> Option<u32> {
+    fn load_reserved(&mut self, step: &mut Step, address: u32) -> Option<u32> {
         step.access = Some(Access { address, bytes: 4, write: false });
         if !address.is_multiple_of(4) {
             return exception(step, Exception::LoadMisaligned, address);
@@ -21,13 +19,7 @@ impl Machine {
     }
 
     /// `sc.w`: 0 if the word was reserved, and is stored; otherwise 1.
-    #[cold]
-    pub(super) fn store_conditional(
-        &mut self,
-        step: &mut Step,
-        address: u32,
-        value: u32,
-    ) -> Option<u32> {
+    fn store_conditional(&mut self, step: &mut Step, address: u32, value: u32) -> Option<u32> {
         step.access = Some(Access { address, bytes: 4, write: true });
         if !address.is_multiple_of(4) {
             return exception(step, Exception::StoreMisaligned, address);
@@ -38,7 +30,7 @@ impl Machine {
         self.store(step, address, value.to_le_bytes())
     }
 
-    /// `amoadd.w` and the like: what the word was.
+    /// Does what an atomic instruction says: what `rd` is to hold.
     #[cold]
     pub(super) fn atomic(
         &mut self,
@@ -47,7 +39,11 @@ impl Machine {
         address: u32,
         value: u32,
     ) -> Option<u32> {
-        step.access = Some(Access { address, bytes: 4, write: true });
+        match word >> 27 {
+            0x02 => return self.load_reserved(step, address),
+            0x03 => return self.store_conditional(step, address, value),
+            _ => step.access = Some(Access { address, bytes: 4, write: true }),
+        }
         if !address.is_multiple_of(4) {
             return exception(step, Exception::StoreMisaligned, address);
         }

@@ -53,8 +53,6 @@ impl Machine {
             Op::StoreByte => self.store(step, address, [second as u8]),
             Op::StoreHalf => self.store(step, address, (second as u16).to_le_bytes()),
             Op::StoreWord => self.store(step, address, second.to_le_bytes()),
-            Op::LoadReserved => self.load_reserved(step, a),
-            Op::StoreConditional => self.store_conditional(step, a, second),
             Op::Atomic => self.atomic(step, immediate, a, second),
             Op::Csr => {
                 let done = self.access_csr(immediate, a);
@@ -65,10 +63,8 @@ impl Machine {
                 self.text.refresh(&self.memory);
                 Some(0)
             }
-            Op::Call if self.host_call() => Some(0),
-            Op::Call => exception(step, Exception::MachineCall, 0),
-            Op::Break if self.semihosting_call(step.pc) => Some(0),
-            Op::Break => exception(step, Exception::Breakpoint, step.pc),
+            Op::Call => self.host_call(step),
+            Op::Break => self.semihosting_call(step),
             Op::Return => {
                 step.next = self.leave();
                 Some(0)

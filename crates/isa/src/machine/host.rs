@@ -1,8 +1,10 @@
 //! What a program asks of the world around it: environment calls, semihosting, and `tohost`.
 
 use super::Machine;
+use super::execute::exception;
 use crate::Program;
 use crate::encode::{A0, A1, A2, A7, Register, slli, srai};
+use crate::step::{Exception, Step};
 
 /// The most bytes of a program's output that are kept.
 pub const OUTPUT_MAX_BYTES: usize = 1 << 16;
@@ -78,9 +80,14 @@ impl Machine {
     }
 
     /// Answers an `ecall`, whose number is in `a7` (Linux, RARS, Ripes), or in `a0` where that is 0
-    /// (Venus). False if it is no call of the host, and traps: a program with a handler has its own.
+    /// (Venus). It traps if it is no call of the host: a program with a handler has its own.
     #[cold]
-    pub(super) fn host_call(&mut self) -> bool {
+    pub(super) fn host_call(&mut self, step: &mut Step) -> Option<u32> {
+        if self.is_answered() { Some(0) } else { exception(step, Exception::MachineCall, 0) }
+    }
+
+    /// Answers an `ecall`, if it is a call of the host.
+    fn is_answered(&mut self) -> bool {
         if !self.host.answers || self.control.has_handler() {
             return false;
         }
@@ -147,18 +154,19 @@ impl Machine {
     }
 
     /// Answers an `ebreak` between the two shifts by which a debugger knows that it is asked something
-    /// (RISC-V Semihosting, version 0.4). False if it is another `ebreak`.
+    /// (RISC-V Semihosting, version 0.4). Another `ebreak` traps.
     #[cold]
-    pub(super) fn semihosting_call(&mut self, pc: u32) -> bool {
+    pub(super) fn semihosting_call(&mut self, step: &mut Step) -> Option<u32> {
+        let pc = step.pc;
         const ZERO: Register = crate::encode::ZERO;
         const AROUND: [u32; 2] = [slli(ZERO, ZERO, 31), srai(ZERO, ZERO, 7)];
         let around = [pc.wrapping_sub(4), pc.wrapping_add(4)].map(|address| self.word(address));
         if !self.host.answers || around != AROUND.map(Some) {
-            return false;
+            return exception(step, Exception::Breakpoint, pc);
         }
         let answer = self.semihosting(self.register(A0), self.register(A1));
         self.set_register(A0, answer.unwrap_or(u32::MAX));
-        true
+        Some(0)
     }
 
     /// Does what an operation asks for: its result, `None` for −1.
