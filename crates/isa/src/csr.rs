@@ -11,7 +11,7 @@ macro_rules! numbers {
 
 numbers! {
     MSTATUS 0x300 "Whether interrupts are taken (MIE), and were before the last trap (MPIE); MPP is 3.";
-    MISA 0x301 "The extensions: I, M and, where it is chosen, C. Writes change nothing.";
+    MISA 0x301 "The extensions: I, M, A and, where it is chosen, C. Writes change nothing.";
     MIE 0x304 "Which interrupts are enabled.";
     MTVEC 0x305 "Where the handler lies; with 1 added, each interrupt has an entry of its own.";
     MSTATUSH 0x310 "The high half of `mstatus`, 0.";

@@ -48,6 +48,8 @@ pub(crate) enum Op {
     StoreByte,
     StoreHalf,
     StoreWord,
+    /// `immediate` holds the whole word.
+    Atomic,
     /// Whatever is done to a csr; `immediate` is the whole word.
     Csr,
     Fence,
@@ -151,8 +153,8 @@ const fn j_immediate(word: u32) -> u32 {
     signed(bits(word, 31, 31) << 20 | low, 21)
 }
 
-/// What a word of 32 bits says; `None` if it is no instruction of RV32IM with Zicsr, Zifencei and
-/// machine mode.
+/// What a word of 32 bits says; `None` if it is no instruction of RV32IMA with Zicsr, Zifencei
+/// and machine mode.
 pub(crate) fn decode(word: u32) -> Option<Instruction> {
     let own = fixed(word);
     let (_, op, kind) = INSTRUCTIONS.iter().find(|(known, ..)| fixed(*known) == own)?;
@@ -166,6 +168,8 @@ pub(crate) fn decode(word: u32) -> Option<Instruction> {
         0x13 if is_shift(function) => (rd, rs1, 0, u32::from(rs2)),
         0x13 | 0x03 | 0x67 => (rd, rs1, 0, i_immediate(word)),
         0x33 => (rd, rs1, rs2, 0),
+        // Its address is rs1 alone.
+        0x2f => (rd, rs1, rs2, word),
         // The field of rs1 holds a register, or a constant.
         0x73 if function != 0 => (rd, if function < 4 { rs1 } else { 0 }, 0, word),
         _ => (0, 0, 0, 0),
@@ -183,6 +187,9 @@ const fn fixed(word: u32) -> u32 {
     match word & 0x7f {
         0x37 | 0x17 | 0x6f => word & 0x7f,
         0x33 => word & 0xfe00_707f,
+        // Without aq and rl; the second register of `lr.w` is 0.
+        0x2f if word >> 27 == 2 => word & 0xf9f0_707f,
+        0x2f => word & 0xf800_707f,
         0x13 if is_shift(bits(word, 14, 12)) => word & 0xfe00_707f,
         0x73 if bits(word, 14, 12) == 0 => word,
         _ => word & 0x707f,
@@ -190,7 +197,7 @@ const fn fixed(word: u32) -> u32 {
 }
 
 /// Every instruction, encoded with some operands; what it does, and what its time depends on.
-const INSTRUCTIONS: [(u32, Op, Kind); 57] = [
+const INSTRUCTIONS: [(u32, Op, Kind); 68] = [
     (lui(ZERO, 0), Op::Add, Kind::Alu),
     (auipc(ZERO, 0), Op::AddPc, Kind::Alu),
     (jal(ZERO, 0), Op::Jump, Kind::Jump),
@@ -236,6 +243,18 @@ const INSTRUCTIONS: [(u32, Op, Kind); 57] = [
     (divu(ZERO, ZERO, ZERO), Op::DivUnsigned, Kind::Divide),
     (rem(ZERO, ZERO, ZERO), Op::Rem, Kind::Divide),
     (remu(ZERO, ZERO, ZERO), Op::RemUnsigned, Kind::Divide),
+    // The time of an atomic instruction is that of a load: its result comes from memory.
+    (lr_w(ZERO, ZERO), Op::Atomic, Kind::Load),
+    (sc_w(ZERO, ZERO, ZERO), Op::Atomic, Kind::Load),
+    (amoswap_w(ZERO, ZERO, ZERO), Op::Atomic, Kind::Load),
+    (amoadd_w(ZERO, ZERO, ZERO), Op::Atomic, Kind::Load),
+    (amoxor_w(ZERO, ZERO, ZERO), Op::Atomic, Kind::Load),
+    (amoand_w(ZERO, ZERO, ZERO), Op::Atomic, Kind::Load),
+    (amoor_w(ZERO, ZERO, ZERO), Op::Atomic, Kind::Load),
+    (amomin_w(ZERO, ZERO, ZERO), Op::Atomic, Kind::Load),
+    (amomax_w(ZERO, ZERO, ZERO), Op::Atomic, Kind::Load),
+    (amominu_w(ZERO, ZERO, ZERO), Op::Atomic, Kind::Load),
+    (amomaxu_w(ZERO, ZERO, ZERO), Op::Atomic, Kind::Load),
     (fence(), Op::Fence, Kind::Fence),
     (fence_i(), Op::FenceInstructions, Kind::Fence),
     (ecall(), Op::Call, Kind::Call),
@@ -278,8 +297,8 @@ mod tests {
     /// Whether the other decoder knows a word; `None` where it is none for this question.
     fn theirs(word: u32) -> Option<bool> {
         match (word & 0x7f, word >> 12 & 7) {
-            // It has atomic instructions, and neither csrs, `fence.i` nor the machine mode.
-            (0x2f | 0x73, _) | (0x0f, 1) => None,
+            // It has neither csrs, `fence.i` nor the machine mode.
+            (0x73, _) | (0x0f, 1) => None,
             _ => Some(Inst::decode_normal(word).is_ok()),
         }
     }

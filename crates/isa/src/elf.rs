@@ -4,9 +4,9 @@
 //! of the RISC-V ELF psABI. It is read by hand: four tables of whole numbers are needed, from any
 //! address in memory and any offset of the file, and each error is to say what would be right.
 
+use crate::Error;
 use crate::machine::{MEMORY_MAX_BYTES, SEGMENTS_MAX};
 use crate::program::{Program, Segment, Symbol};
-use crate::{Error, TEXT_MAX_BYTES};
 use std::ops::Range;
 
 /// The most symbols that are read.
@@ -24,6 +24,8 @@ const MAY_WRITE: u32 = 2;
 const SYMBOL_TABLE: u32 = 2;
 /// `SHF_ALLOC` and `SHF_EXECINSTR`.
 const INSTRUCTIONS: u32 = 2 | 4;
+/// `SHF_WRITE` and `SHF_ALLOC`.
+const VARIABLES: u32 = 1 | 2;
 const UNDEFINED: u16 = 0;
 /// `STT_FUNC`; those before it are data and what has no type, those after it sections and files.
 const FUNCTION: u8 = 2;
@@ -83,6 +85,10 @@ impl Program {
     /// addresses. Its instructions lie from the first to the last section marked executable, or,
     /// where it has no sections, segment.
     ///
+    /// The bytes of a segment lie at its virtual address, and again at its physical one where that is
+    /// another, from which start-up code copies them. A segment may be written if it or a section in
+    /// it says so, or if it says nothing. It also has the memory up to the stack that a symbol names.
+    ///
     /// Symbols are those of functions, of data and without a type; names are cut after 256 bytes.
     ///
     /// # Errors
@@ -91,23 +97,30 @@ impl Program {
     pub fn from_elf(bytes: &[u8]) -> Result<Self, Error> {
         let file = File(bytes);
         let header = header(file)?;
-        let (segments, executable) = segments(file, header)?;
         let sections = sections(file, header)?;
+        let Loaded { segments, executable } = segments(file, header, &sections)?;
         let in_sections = sections.iter().filter(|section| section.holds_instructions());
-        let text = span(in_sections.map(|section| section.address..section.end()))
-            .or_else(|| span(executable.into_iter()))
-            .ok_or(Error::NoText)?;
-        let size = text.end - text.start;
-        if size > u64::from(TEXT_MAX_BYTES) {
-            let (what, most) = ("address for its instructions", TEXT_MAX_BYTES.into());
-            return Err(Error::TooLarge { what, bytes: size, most });
+        let in_sections = in_sections.map(|section| section.address..section.end());
+        let mut ranges: Vec<Range<u64>> = in_sections.collect();
+        if ranges.is_empty() {
+            ranges = executable;
         }
+        let text_bytes = ranges.iter().map(|range| range.end - range.start).sum::<u64>();
+        let text = span(ranges.into_iter()).ok_or(Error::NoText)?;
         let last = u32::try_from(text.end).map_err(|_| Error::Segment {
             address: text.start as u32,
             why: "ends behind the last address; instructions must end at 0xfffffffe or before",
         })?;
         let symbols = symbols(file, &sections)?;
-        Ok(Self { entry: header.word(24), segments, text: text.start as u32..last, symbols })
+        let mut program = Self {
+            entry: header.word(24),
+            segments,
+            text: text.start as u32..last,
+            text_bytes: u32::try_from(text_bytes).unwrap_or(u32::MAX),
+            symbols,
+        };
+        program.add_own_stack();
+        Ok(program)
     }
 }
 
@@ -121,7 +134,8 @@ fn header(file: File<'_>) -> Result<Entry<'_>, Error> {
     let magic =
         u32::from_be_bytes([header.byte(0), header.byte(1), header.byte(2), header.byte(3)]);
     must("the start of the file", magic, 0x7f45_4c46, "0x7f454c46, which begins an ELF file")?;
-    must("the file's class", header.byte(4).into(), 1, "1, for 32 bits (build for rv32)")?;
+    let right = "1, for RV32; RV64 is not supported (build with -march=rv32imac -mabi=ilp32)";
+    must("the file's class", header.byte(4).into(), 1, right)?;
     must("the file's byte order", header.byte(5).into(), 1, "1, the little end first")?;
     must("the file's version", header.byte(6).into(), 1, "1")?;
     must("the file's machine", header.half(18).into(), RISC_V.into(), "0xf3, RISC-V")?;
@@ -130,8 +144,15 @@ fn header(file: File<'_>) -> Result<Entry<'_>, Error> {
     Ok(header)
 }
 
-/// The segments that are loaded, and where those lie that may be executed.
-fn segments(file: File<'_>, header: Entry<'_>) -> Result<(Vec<Segment>, Vec<Range<u64>>), Error> {
+/// What is loaded.
+#[derive(Default)]
+struct Loaded {
+    segments: Vec<Segment>,
+    /// Where those lie that may be executed.
+    executable: Vec<Range<u64>>,
+}
+
+fn segments(file: File<'_>, header: Entry<'_>, sections: &[Section]) -> Result<Loaded, Error> {
     let (offset, size, count) = (header.word(28), header.half(42), header.half(44));
     if count > 0 && size != PROGRAM_HEADER_BYTES {
         let (what, right) = ("the size of a program header", "0x20");
@@ -139,7 +160,7 @@ fn segments(file: File<'_>, header: Entry<'_>) -> Result<(Vec<Segment>, Vec<Rang
     }
     let what = "the table of program headers";
     let entries = file.table(what, offset, count.into(), PROGRAM_HEADER_BYTES.into())?;
-    let (mut segments, mut executable, mut total) = (Vec::new(), Vec::new(), 0);
+    let (mut loaded, mut images, mut total) = (Loaded::default(), Vec::new(), 0);
     for entry in entries {
         if entry.word(0) == INTERPRETER {
             let why = "it asks for a dynamic linker; link it with -static".to_string();
@@ -154,7 +175,7 @@ fn segments(file: File<'_>, header: Entry<'_>) -> Result<(Vec<Segment>, Vec<Rang
         if total > MEMORY_MAX_BYTES {
             return Err(Error::TooLarge { what: "memory", bytes: total, most: MEMORY_MAX_BYTES });
         }
-        if segments.len() == SEGMENTS_MAX {
+        if loaded.segments.len() == SEGMENTS_MAX {
             let (what, value) = ("the number of segments", SEGMENTS_MAX as u64 + 1);
             return Err(Error::Wrong { what, value, right: "at most 64" });
         }
@@ -164,12 +185,55 @@ fn segments(file: File<'_>, header: Entry<'_>) -> Result<(Vec<Segment>, Vec<Rang
             return Err(Error::Segment { address, why });
         }
         let bytes = file.slice("a segment", entry.word(4), in_file.into())?.to_vec();
-        if flags & MAY_EXECUTE != 0 {
-            executable.push(u64::from(address)..u64::from(address) + u64::from(size));
+        let range = u64::from(address)..u64::from(address) + u64::from(size);
+        let holds_variables = sections.iter().any(|section| {
+            section.flags & VARIABLES == VARIABLES && range.contains(&section.address)
+        });
+        let writable = flags & MAY_WRITE != 0 || flags == 0 || holds_variables;
+        if flags & MAY_EXECUTE != 0 || flags == 0 {
+            loaded.executable.push(range);
         }
-        segments.push(Segment { address, bytes, size, writable: flags & MAY_WRITE != 0 });
+        let physical = entry.word(12);
+        // Linkers that know of none write 0.
+        if physical != address && physical != 0 && in_file > 0 {
+            let image = Segment { address: physical, size: in_file, writable: false, bytes };
+            images.push(image.clone());
+            loaded.segments.push(Segment { address, size, writable, ..image });
+        } else {
+            loaded.segments.push(Segment { address, bytes, size, writable });
+        }
     }
-    Ok((segments, executable))
+    add_images(&mut loaded.segments, images, total);
+    end_at_words(&mut loaded.segments);
+    Ok(loaded)
+}
+
+/// Ends every segment with a whole word, since functions on strings read words.
+fn end_at_words(segments: &mut [Segment]) {
+    let starts: Vec<u64> = segments.iter().map(|segment| segment.place().0).collect();
+    for segment in segments {
+        let (_, end) = segment.place();
+        let rest = end..end.next_multiple_of(4);
+        if rest.end <= 1 << 32 && !starts.iter().any(|start| rest.contains(start)) {
+            segment.size += (rest.end - rest.start) as u32;
+        }
+    }
+}
+
+/// Adds what lies at physical addresses, as far as there is room.
+fn add_images(segments: &mut Vec<Segment>, images: Vec<Segment>, mut total: u64) {
+    for image in images {
+        let (start, end) = image.place();
+        let meets = |other: &Segment| other.place().0 < end && start < other.place().1;
+        total += u64::from(image.size);
+        if end <= 1 << 32
+            && total <= MEMORY_MAX_BYTES
+            && segments.len() < SEGMENTS_MAX
+            && !segments.iter().any(meets)
+        {
+            segments.push(image);
+        }
+    }
 }
 
 /// What is needed of a section header.

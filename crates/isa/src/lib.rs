@@ -1,4 +1,4 @@
-//! A small RISC-V machine, RV32IMC with machine-mode traps: what it runs, what its instruction cache
+//! A small RISC-V machine, RV32IMAC with machine-mode traps: what it runs, what its instruction cache
 //! sees, and what its pipeline loses. Everything here is exact and the same on every machine.
 //!
 //! The machine yields one [`Step`] per instruction. Caches and pipelines are fed with steps (or with
@@ -39,6 +39,7 @@ mod expand;
 mod machine;
 pub mod pipeline;
 mod program;
+mod ram;
 mod step;
 pub mod trace;
 
@@ -49,8 +50,8 @@ extern crate self as isa;
 pub use error::Error;
 pub use expand::expand;
 pub use machine::{
-    Leaving, MEMORY_MAX_BYTES, MSIP_ADDRESS, MTIME_ADDRESS, MTIMECMP_ADDRESS, Machine, Misaligned,
-    SEGMENTS_MAX, Setup, Stopped, TEXT_MAX_BYTES, TIMER_ADDRESS, TIMER_BYTES,
+    MEMORY_MAX_BYTES, MSIP_ADDRESS, MTIME_ADDRESS, MTIMECMP_ADDRESS, Machine, Misaligned,
+    OUTPUT_MAX_BYTES, SEGMENTS_MAX, Setup, Stopped, TIMER_ADDRESS, TIMER_BYTES,
 };
 pub use program::{Program, Segment, Symbol};
 pub use step::{Access, Cause, Exception, Interrupt, Kind, Step, Trap};

@@ -9,8 +9,11 @@ pub struct Program {
     pub entry: u32,
     /// Its memory. Segments may lie anywhere but over each other and over the timer.
     pub segments: Vec<Segment>,
-    /// Where its instructions lie; what leaves it has ended.
+    /// Where its instructions lie, the gaps between them included. Others may run; what runs off the end
+    /// has ended.
     pub text: Range<u32>,
+    /// How many bytes of that are instructions.
+    pub text_bytes: u32,
     /// Names of addresses, where it comes with some, in order of their addresses.
     pub symbols: Vec<Symbol>,
 }
@@ -26,6 +29,13 @@ pub struct Segment {
     pub size: u32,
     /// Whether stores to it are carried out.
     pub writable: bool,
+}
+
+impl Segment {
+    /// Its first address, and the one behind its last.
+    pub(crate) fn place(&self) -> (u64, u64) {
+        (u64::from(self.address), u64::from(self.address) + u64::from(self.size))
+    }
 }
 
 /// A name of an address.
@@ -59,6 +69,7 @@ impl Program {
         Self {
             entry: base,
             text: base..base.saturating_add(size),
+            text_bytes: size,
             segments: vec![Segment { address: base, bytes, size, writable: true }],
             symbols: Vec::new(),
         }

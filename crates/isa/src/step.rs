@@ -40,7 +40,7 @@ pub enum Kind {
     Multiply,
     /// `div`, `divu`, `rem`, `remu`.
     Divide,
-    /// `lb` to `lhu`.
+    /// `lb` to `lhu`, and atomic instructions.
     Load,
     /// `sb`, `sh`, `sw`.
     Store,
@@ -74,7 +74,7 @@ pub struct Access {
     pub address: u32,
     /// 1, 2 or 4.
     pub bytes: u8,
-    /// Whether it stores.
+    /// Whether it stores, as all atomic instructions but `lr.w` do, which also load.
     pub write: bool,
 }
 

@@ -67,6 +67,7 @@ mod tests {
             sha256,
             about: String::new(),
             instructions_max: 1,
+            ..ProgramFile::default()
         };
         assert_eq!(unchanged(&program).unwrap(), b"one");
         std::fs::write(&path, "two").unwrap();

@@ -231,7 +231,7 @@ pub(crate) struct RunArgs {
     /// Set how much to measure
     #[arg(long, value_parser = profile(&PROFILES), default_value = "quick", conflicts_with = "resume")]
     pub(crate) profile: Profile,
-    /// Have icache run this RV32IM or RV32IMC ELF file instead of its own programs; may be repeated
+    /// Have icache run this RV32IMAC ELF file instead of its own programs; may be repeated
     ///
     /// The other files are compared with the first. Each trial reads the file again and fails if it
     /// has changed. docs/icache.md says what a program may do.
@@ -244,6 +244,15 @@ pub(crate) struct RunArgs {
     /// Stop a program of --elf or --rebuild after N instructions [default: 10000000]
     #[arg(long, value_name = "N", requires = "programs", value_parser = clap::value_parser!(u64).range(1..=model::ProgramFile::INSTRUCTIONS_MAX))]
     pub(crate) instructions: Option<u64>,
+    /// Start each program with a stack of SIZE, such as 1MiB [default: 64KiB]
+    #[arg(long, value_name = "SIZE", requires = "programs", value_parser = quantity::stack)]
+    pub(crate) stack: Option<u32>,
+    /// Give each program memory of SIZE from ADDRESS on, such as 0x80000000:16MiB
+    ///
+    /// A board has memory that an ELF file does not name. It is writable, and 0 wherever the file says
+    /// nothing.
+    #[arg(long, value_name = "ADDRESS:SIZE", requires = "programs", value_parser = quantity::memory_range)]
+    pub(crate) memory: Option<model::MemoryRange>,
     /// Write a trace of each program of --elf or --rebuild into traces/ of the session's folder, up to
     /// 200000 steps
     #[arg(long, requires = "programs", conflicts_with = "redact")]

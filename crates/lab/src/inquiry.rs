@@ -85,6 +85,9 @@ pub(crate) fn conclude(
     if let Some(warning) = answer.warning.filter(|_| json) {
         ui::warn(&warning);
     }
+    if ending != Ending::Interrupted {
+        programs_must_end(&stored)?;
+    }
     if let Purpose::Ask(inquiry) = Purpose::of(&stored.manifest.options) {
         // The answer of `why` says what became of each squeeze.
         if inquiry != Inquiry::Why {
@@ -183,6 +186,22 @@ fn say_what_failed(session: &report::Session<'_>) {
             ));
         }
     }
+}
+
+/// Fails if a program of the user's failed: what was measured of others is stored and shown.
+fn programs_must_end(session: &report::Session<'_>) -> anyhow::Result<()> {
+    for experiment in &session.summary.experiments {
+        let designs = &session.manifest.designs;
+        let design = designs.iter().find(|design| design.id == experiment.id);
+        if design.is_none_or(|design| design.programs.is_empty()) {
+            continue;
+        }
+        let trials: u64 = experiment.outcomes.iter().map(|outcome| outcome.trials).sum();
+        if let Some(failed) = experiment.outcomes.iter().find(|it| it.outcome != COMPLETED) {
+            bail!("{} of {trials} trials failed: {}", failed.trials, failed.reason);
+        }
+    }
+    Ok(())
 }
 
 /// Returns the first of some treatments of an experiment by name, and the number of the others.

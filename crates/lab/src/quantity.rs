@@ -2,7 +2,7 @@
 //! with calculators of this kind are about what a number counts.
 
 use ask::units;
-use model::Unit;
+use model::{MemoryRange, ProgramFile, Unit, measures};
 
 /// Returns a rate, such as `500/s`, `90/min` or `2000/h`, per second.
 pub(crate) fn rate(text: &str) -> Result<f64, String> {
@@ -42,6 +42,34 @@ pub(crate) fn memory(text: &str) -> Result<f64, String> {
     const RIGHT: &str = "an amount of memory is a number and kB, MB, GB, TB (powers of 1000) or KiB, MiB, GiB, TiB \
          (of 1024), such as 2GiB";
     above_zero(units::in_unit(text, &Unit::Bytes).ok()).ok_or_else(|| RIGHT.into())
+}
+
+/// Returns the size of a simulated program's stack, such as `1MiB`, in bytes.
+pub(crate) fn stack(text: &str) -> Result<u32, String> {
+    let most = ProgramFile::MEMORY_MAX_BYTES;
+    let right = || format!("a stack has a multiple of 16 bytes and at most {} MiB", most >> 20);
+    let bytes = measures::bytes(text).and_then(|bytes| u32::try_from(bytes).ok());
+    bytes.filter(|bytes| bytes.is_multiple_of(16) && *bytes <= most).ok_or_else(right)
+}
+
+/// Returns memory of a simulated program, such as `0x80000000:16MiB`.
+pub(crate) fn memory_range(text: &str) -> Result<MemoryRange, String> {
+    let most = ProgramFile::MEMORY_MAX_BYTES;
+    let right = || {
+        format!(
+            "expected an address and a size of at most {} MiB, such as 0x80000000:16MiB",
+            most >> 20
+        )
+    };
+    let (address, size) = text.split_once(':').ok_or_else(right)?;
+    let address = match address.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16),
+        None => address.parse(),
+    };
+    let address = address.map_err(|_| right())?;
+    let bytes = measures::bytes(size).and_then(|bytes| u32::try_from(bytes).ok());
+    let bytes = bytes.filter(|bytes| (1..=most).contains(bytes)).ok_or_else(right)?;
+    Ok(MemoryRange { address, bytes })
 }
 
 /// Returns a part of a whole, such as `0.3` or `30%`.

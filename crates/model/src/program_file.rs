@@ -1,9 +1,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// A file of the user's that trials look at, known by its content: a trial that finds another
 /// content fails.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProgramFile {
     /// The level that stands for it.
     pub level: String,
@@ -15,6 +16,27 @@ pub struct ProgramFile {
     pub about: String,
     /// It is stopped after that number of instructions.
     pub instructions_max: u64,
+    /// Bytes of the stack that it starts with; 64 KiB if none are stated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack_bytes: Option<u32>,
+    /// Memory that it has beyond what its file says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemoryRange>,
+}
+
+/// A range of memory of the simulated machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MemoryRange {
+    /// Its first address.
+    pub address: u32,
+    /// Its size in bytes.
+    pub bytes: u32,
+}
+
+impl fmt::Display for MemoryRange {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:#x}:{}", self.address, self.bytes)
+    }
 }
 
 /// Hexadecimal digits of a SHA-256.
@@ -24,6 +46,9 @@ impl ProgramFile {
     /// The most instructions that a program may carry out: minutes for each trial. A session may come
     /// from a stranger, and is resumed by name.
     pub const INSTRUCTIONS_MAX: u64 = 1_000_000_000;
+
+    /// The largest stack, and the most memory beyond the file's, in bytes.
+    pub const MEMORY_MAX_BYTES: u32 = 128 << 20;
 
     /// Whether it can be what it says.
     ///
@@ -41,13 +66,18 @@ impl ProgramFile {
             let found = self.instructions_max;
             return Err(format!("{found} instructions of {} are not from 1 to {most}", self.level));
         }
+        let sizes = [self.stack_bytes, self.memory.map(|memory| memory.bytes)];
+        let most = Self::MEMORY_MAX_BYTES;
+        if let Some(found) = sizes.into_iter().flatten().find(|bytes| *bytes > most) {
+            return Err(format!("{found} bytes of memory of {} are over {most}", self.level));
+        }
         Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::ProgramFile;
+    use super::{MemoryRange, ProgramFile};
 
     #[test]
     fn what_a_stranger_wrote_is_bounded() {
@@ -57,10 +87,21 @@ mod tests {
             sha256: "0".repeat(64),
             about: String::new(),
             instructions_max: ProgramFile::INSTRUCTIONS_MAX,
+            ..ProgramFile::default()
         };
         assert_eq!(file.check(), Ok(()));
         for instructions_max in [0, ProgramFile::INSTRUCTIONS_MAX + 1, u64::MAX] {
             assert!(ProgramFile { instructions_max, ..file.clone() }.check().is_err());
+        }
+        for bytes in [ProgramFile::MEMORY_MAX_BYTES, ProgramFile::MEMORY_MAX_BYTES + 1] {
+            let memory = Some(MemoryRange { address: 0, bytes });
+            let is_right = bytes == ProgramFile::MEMORY_MAX_BYTES;
+            for file in [
+                ProgramFile { memory, ..file.clone() },
+                ProgramFile { stack_bytes: Some(bytes), ..file.clone() },
+            ] {
+                assert_eq!(file.check().is_ok(), is_right, "{bytes}");
+            }
         }
         for sha256 in ["0".repeat(63), "0".repeat(65), "G".repeat(64), "A".repeat(64)] {
             assert!(ProgramFile { sha256, ..file.clone() }.check().is_err());

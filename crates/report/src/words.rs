@@ -263,12 +263,16 @@ pub(crate) fn repeat_command(manifest: &Manifest, experiments: &[String]) -> Str
     let own = manifest.designs.iter().filter(|design| experiments.contains(&design.id));
     let programs = own.flat_map(|design| &design.programs);
     words.extend(programs.clone().map(|program| format!("--elf {}", quoted(&program.path))));
-    let most = programs.map(|program| program.instructions_max).max();
+    let most = programs.clone().map(|program| program.instructions_max).max();
+    let stack = programs.clone().find_map(|program| program.stack_bytes);
+    let memory = programs.clone().find_map(|program| program.memory);
     let cpus: Vec<_> = options.cpus.iter().map(u32::to_string).collect();
     let usual_s = options.profile.budget_s() as f64;
     let budget_s = options.time_budget_s.filter(|s| options.selftest || *s != usual_s);
     let stated = [
         most.map(|most| format!("--instructions {most}")),
+        stack.map(|bytes| format!("--stack {bytes}")),
+        memory.map(|range| format!("--memory {range}")),
         Some(format!("--seed {}", manifest.seed)),
         Some(format!("--profile {}", options.profile.name())),
         options.blocks.map(|blocks| format!("--runs {blocks}")),

@@ -44,6 +44,9 @@ fn trial(trial: &mut Trial<'_>) -> Result<()> {
     let first = play(&asked.code, geometry, core)?;
     trial.observe("geometry", geometry);
     trial.observe("ended", first.stopped);
+    if first.outside > 0 {
+        trial.observe("steps_outside_text", first.outside);
+    }
     trial.begin()?;
     let seen = play(&asked.code, geometry, core)?;
     let equal = as_good(&asked.beside, geometry, mapping, seen.tally(Fetch::Instruction))?;

@@ -1,6 +1,7 @@
 //! The experiment on the user's own programs: the same caches, and a level for each file.
 
 use super::play::Code;
+use isa::{Cause, Exception, Stopped};
 use kit::model::{
     Account, Cell, Design, Factor, Finding, Grid, Level, Profile, ProgramFile, Quantity, Term,
 };
@@ -165,7 +166,7 @@ fn findings(programs: &[ProgramFile]) -> Vec<Finding> {
 pub(super) fn code(trial: &Trial<'_>, level: &str) -> Result<(Code, String)> {
     let (program, bytes) = trial.program(level)?;
     let failed = |what: String| Stop::failed(format!("{}: {what}", program.path));
-    let code = Code::of(&bytes, program.instructions_max).map_err(failed)?;
+    let code = Code::of(&bytes, program).map_err(failed)?;
     Ok((code, program.sha256.clone()))
 }
 
@@ -176,28 +177,61 @@ pub struct Looked {
     pub text_bytes: u32,
     /// Instructions carried out, and traps taken.
     pub steps: u64,
+    /// How many of them were outside of its text.
+    pub outside: u64,
     /// Why it ended, in words.
     pub ended: String,
-    /// Whether that was the limit of instructions.
+    /// Why that is a failure.
+    pub failure: Option<String>,
+    /// Whether it ended at the limit of instructions.
     pub limited: bool,
+    /// What it wrote.
+    pub output: String,
 }
+
+/// Steps between two questions whether to go on: they take some hundredths of a second.
+const UNASKED_STEPS: u64 = 1 << 22;
 
 /// Runs a program in an ELF file to its end, or to the limit of instructions. Asks now and then
 /// whether to go on; `None` if not.
 ///
 /// # Errors
-/// A sentence that says why it is no program for this machine, or how it failed.
+/// A sentence that says why it is no program for this machine.
 pub fn look(
-    file: &[u8],
-    steps_max: u64,
+    content: &[u8],
+    file: &ProgramFile,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Option<Looked>, String> {
-    let code = Code::of(file, steps_max)?;
-    let Some((steps, stopped)) = code.try_out(go_on)? else { return Ok(None) };
+    let code = Code::of(content, file)?;
+    let mut machine = code.start()?;
+    let stopped = loop {
+        let left = file.instructions_max - machine.steps();
+        let stopped = machine.run(left.min(UNASKED_STEPS), |_| {});
+        if stopped != Stopped::Limit || machine.steps() == file.instructions_max {
+            break stopped;
+        }
+        if !go_on() {
+            return Ok(None);
+        }
+    };
+    let (steps, failure) = (machine.steps(), machine.failure(stopped));
+    kit::ensure!(steps != 0, "it carries out no instruction: {stopped}");
+    if let (Some(why), true) = (&failure, lacks(stopped)) {
+        return Err(format!("after {steps} steps it stops: {why}"));
+    }
     Ok(Some(Looked {
         text_bytes: code.text_bytes(),
         steps,
+        outside: machine.outside(),
         ended: stopped.to_string(),
-        limited: stopped == isa::Stopped::Limit,
+        failure,
+        limited: stopped == Stopped::Limit,
+        output: String::from_utf8_lossy(machine.output()).into_owned(),
     }))
+}
+
+/// Whether a program asked for something that the machine does not have: it is none for this machine.
+fn lacks(stopped: Stopped) -> bool {
+    let missing = [Exception::Illegal, Exception::MachineCall].map(Cause::Exception);
+    matches!(stopped, Stopped::Unhandled { trap, .. } if missing.contains(&trap.cause))
 }

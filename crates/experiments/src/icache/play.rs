@@ -5,7 +5,8 @@ use isa::cache::{
     Cache, Fetch, Fetcher, Geometry, Outcome, Policy, Sweep, Tally, smallest_reaching,
 };
 use isa::pipeline::{Cycles, Parameters, Pipeline};
-use isa::{Cause, Exception, Program, Step, Stopped};
+use isa::{Machine, Program, Step, Stopped};
+use kit::model::ProgramFile;
 use kit::{Result, Stop};
 
 /// The carried program, an executable file, by each compiler: GCC 14.2 and GCC 12.2.
@@ -69,92 +70,55 @@ const STEPS_MAX: u64 = 10_000_000;
 /// The largest cache that a program is given to be as good as another.
 const EQUAL_BYTES_MAX: u32 = 4096;
 
-/// What is run, and for how many steps at most.
+/// What is run.
 #[derive(Clone, Debug)]
 pub(super) struct Code {
     program: Program,
-    steps_max: u64,
+    file: ProgramFile,
 }
 
 impl Code {
     /// One of the programs that scruple carries.
     pub(super) fn carried(program: &[u8]) -> Result<Self> {
-        Self::of(program, STEPS_MAX).map_err(Stop::Failed)
+        let file = ProgramFile { instructions_max: STEPS_MAX, ..ProgramFile::default() };
+        Self::of(program, &file).map_err(Stop::Failed)
     }
 
     /// A program in an ELF file.
     ///
     /// # Errors
     /// A sentence that says why it is none for this machine.
-    pub(super) fn of(file: &[u8], steps_max: u64) -> Result<Self, String> {
-        Ok(Self { program: load(file)?, steps_max })
+    pub(super) fn of(content: &[u8], file: &ProgramFile) -> Result<Self, String> {
+        Ok(Self { program: load(content, file)?, file: file.clone() })
     }
 
     /// Bytes of its instructions in memory.
     pub(super) fn text_bytes(&self) -> u32 {
-        self.program.text.end.saturating_sub(self.program.text.start)
+        self.program.text_bytes
     }
 
-    /// Runs it to its end, shows each step, and says how it ended.
+    /// A machine at its first instruction.
+    pub(super) fn start(&self) -> Result<Machine, String> {
+        start(&self.program, &self.file)
+    }
+
+    /// Runs it to its end, shows each step, and returns the machine and how it ended.
     ///
     /// # Errors
     /// A sentence that says why its end is none to go by.
-    pub(super) fn run(&self, observe: impl FnMut(&Step)) -> Result<Stopped, String> {
-        let mut machine = start(&self.program)?;
-        let stopped = machine.run(self.steps_max, observe);
-        accepted(stopped, machine.steps())
-    }
-
-    /// The same, unseen: how many steps it makes and how it ends, asking now and then whether to go
-    /// on. `None` if not.
-    ///
-    /// # Errors
-    /// As [`Code::run`].
-    pub(super) fn try_out(
-        &self,
-        go_on: &mut dyn FnMut() -> bool,
-    ) -> Result<Option<(u64, Stopped)>, String> {
-        let mut machine = start(&self.program)?;
-        loop {
-            let left = self.steps_max - machine.steps();
-            let stopped = machine.run(left.min(UNASKED_STEPS), |_| {});
-            let steps = machine.steps();
-            if stopped == Stopped::Limit && steps < self.steps_max {
-                if go_on() {
-                    continue;
-                }
-                return Ok(None);
+    pub(super) fn run(&self, observe: impl FnMut(&Step)) -> Result<(Machine, Stopped), String> {
+        let mut machine = self.start()?;
+        let stopped = machine.run(self.file.instructions_max, observe);
+        kit::ensure!(machine.steps() != 0, "it carries out no instruction: {stopped}");
+        match machine.failure(stopped) {
+            Some(why) => {
+                let (name, steps) = (&self.file.level, machine.steps());
+                Err(format!("{name} failed after {steps} steps: {why}"))
             }
-            return accepted(stopped, steps).map(|stopped| Some((steps, stopped)));
+            None => Ok((machine, stopped)),
         }
     }
 }
-
-/// How a program ended, if that is an end to go by.
-fn accepted(stopped: Stopped, steps: u64) -> Result<Stopped, String> {
-    kit::ensure!(steps != 0, "it carries out no instruction: {stopped}");
-    match stopped {
-        Stopped::Unhandled { trap, .. } if trap.cause != BREAKPOINT => {
-            let hint = match trap.cause {
-                Cause::Exception(Exception::MachineCall) => {
-                    "; of system calls the machine knows exit alone (93 in a7)"
-                }
-                Cause::Exception(Exception::Illegal) => {
-                    "; the machine has RV32IMC with csrs (compile for rv32im or rv32imc, ilp32)"
-                }
-                _ => "; the machine has the memory of the file's segments and 64 KiB of stack",
-            };
-            Err(format!("after {steps} steps it stops: {stopped}{hint}"))
-        }
-        other => Ok(other),
-    }
-}
-
-/// Steps between two questions whether to go on: they take some hundredths of a second.
-const UNASKED_STEPS: u64 = 1 << 22;
-
-/// Without a handler a debugger would take over here; many small programs end so.
-const BREAKPOINT: Cause = Cause::Exception(Exception::Breakpoint);
 
 /// What a run of a program shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -173,6 +137,8 @@ pub(super) struct Seen {
     pub(super) swept_misses: u64,
     /// The cycles of the pipeline, which waits for every line that an instruction touches.
     pub(super) cycles: Cycles,
+    /// Steps outside of its text.
+    pub(super) outside: u64,
     /// Why it ended.
     pub(super) stopped: Stopped,
 }
@@ -193,7 +159,7 @@ pub(super) fn play(code: &Code, geometry: Geometry, core: Parameters) -> Result<
     let mut sweep = Sweep::new(&[geometry], Fetch::Instruction);
     let mut pipeline = Pipeline::new(core).map_err(|error| Stop::failed(error.to_string()))?;
     let (mut instructions, mut short, mut instruction_bytes) = (0, 0, 0);
-    let stopped = code.run(|step| {
+    let ran = code.run(|step| {
         let (pc, size) = (step.pc, step.size);
         instructions += 1;
         short += u64::from(size == 2);
@@ -208,6 +174,7 @@ pub(super) fn play(code: &Code, geometry: Geometry, core: Parameters) -> Result<
         }
         pipeline.step(step, missed_lines);
     });
+    let (machine, stopped) = ran.map_err(Stop::Failed)?;
     Ok(Seen {
         text_bytes: code.text_bytes(),
         instructions,
@@ -216,7 +183,8 @@ pub(super) fn play(code: &Code, geometry: Geometry, core: Parameters) -> Result<
         tallies: units.map(|(_, _, cache)| cache.tally()),
         swept_misses: sweep.results().first().map_or(0, |(_, tally)| tally.misses()),
         cycles: *pipeline.cycles(),
-        stopped: stopped.map_err(Stop::Failed)?,
+        outside: machine.outside(),
+        stopped,
     })
 }
 

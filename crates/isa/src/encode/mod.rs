@@ -145,6 +145,26 @@ macro_rules! stores {
 
 stores! { sb 0  sh 1  sw 2 }
 
+/// Atomic memory operations, with their `funct5`; neither `aq` nor `rl`, which one hart ignores.
+macro_rules! atomics {
+    ($($name:ident $f5:literal)*) => {$(
+        #[doc = concat!("`", stringify!($name), " rd, source, (base)`.")]
+        pub const fn $name(rd: Register, source: Register, base: Register) -> u32 {
+            r_type(0x2f, rd, 2, base, source.code(), $f5 << 2)
+        }
+    )*};
+}
+
+atomics! {
+    sc_w 0x03  amoswap_w 0x01  amoadd_w 0x00  amoxor_w 0x04  amoand_w 0x0c  amoor_w 0x08
+    amomin_w 0x10  amomax_w 0x14  amominu_w 0x18  amomaxu_w 0x1c
+}
+
+/// `lr.w rd, (base)`.
+pub const fn lr_w(rd: Register, base: Register) -> u32 {
+    r_type(0x2f, rd, 2, base, 0, 0x02 << 2)
+}
+
 /// Branches, with their `funct3`.
 macro_rules! branches {
     ($($name:ident $f3:literal)*) => {$(

@@ -2,10 +2,10 @@
 //! machine looks for interrupts.
 
 use super::timer::replaced;
-use super::{Leaving, Machine, Stopped};
+use super::{Machine, Stopped};
 use crate::csr::*;
 use crate::decode::Instruction;
-use crate::step::{Cause, Interrupt, Trap};
+use crate::step::{Cause, Exception, Interrupt, Trap};
 
 /// What the csrs hold that is not counted elsewhere.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +26,13 @@ pub(super) struct Control {
     retired_offset: u64,
 }
 
+impl Control {
+    /// Whether a trap goes anywhere.
+    pub(super) fn has_handler(&self) -> bool {
+        self.mtvec != 0
+    }
+}
+
 const fn bit(interrupt: Interrupt) -> u32 {
     1 << interrupt as u32
 }
@@ -36,8 +43,8 @@ const BY_PRIORITY: [Interrupt; 3] = [Interrupt::External, Interrupt::Software, I
 /// The bits that `mie` and `mip` have.
 const KNOWN: u32 = bit(Interrupt::External) | bit(Interrupt::Software) | bit(Interrupt::Timer);
 
-/// MXL of `misa` for 32 bits, with the letters I and M.
-const MISA_IM: u32 = 1 << 30 | 1 << 8 | 1 << 12;
+/// MXL of `misa` for 32 bits, with the letters I, M and A.
+const MISA_IMA: u32 = 1 << 30 | 1 << 8 | 1 << 12 | 1;
 
 /// The letter C of `misa`.
 const MISA_C: u32 = 1 << 2;
@@ -52,7 +59,7 @@ impl Machine {
                 let mpie = if control.enabled_before { MSTATUS_MPIE } else { 0 };
                 mie | mpie | MSTATUS_MPP
             }
-            MISA => MISA_IM | if self.compressed { MISA_C } else { 0 },
+            MISA => MISA_IMA | if self.compressed { MISA_C } else { 0 },
             MIE => control.chosen,
             MTVEC => control.mtvec,
             MSCRATCH => control.mscratch,
@@ -155,13 +162,29 @@ impl Machine {
         }
         let instruction = match self.text.at(self.pc) {
             Some(instruction) => instruction,
-            None if self.leaving == Leaving::Traps => Instruction::ABSENT,
-            None => return Err(Stopped::Left { pc: self.pc }),
+            None => self.elsewhere()?,
         };
         self.set_alarm();
         let wanted = if self.control.enabled { self.pending() & self.control.chosen } else { 0 };
         let interrupt = BY_PRIORITY.into_iter().find(|&interrupt| wanted & bit(interrupt) != 0);
         Ok(interrupt.map_or(instruction, |interrupt| instruction.interrupted(interrupt)))
+    }
+
+    /// Returns the instruction at a pc outside of what was decoded before: code in other memory, which
+    /// is decoded each time.
+    fn elsewhere(&mut self) -> Result<Instruction, Stopped> {
+        let pc = self.pc;
+        let half = |address| {
+            let bytes = self.memory.bytes(address, 2)?.first_chunk().copied()?;
+            Some(u16::from_le_bytes(bytes))
+        };
+        let first = half(pc).filter(|_| !self.ends_at(pc));
+        if first.is_some() {
+            self.outside += 1;
+        } else if self.control.mtvec == 0 || self.ends_at(pc) {
+            return Err(Stopped::Left { pc });
+        }
+        Ok(Instruction::fetch(first, half(pc.wrapping_add(2)), self.compressed))
     }
 
     /// Takes a trap at the present pc: where the handler lies.
@@ -182,12 +205,18 @@ impl Machine {
             _ => 0,
         };
         self.trapped += 1;
+        self.reserved = None;
+        if is_fault(trap.cause) {
+            self.faults += 1;
+            self.fault.get_or_insert((self.pc, trap));
+        }
         self.set_alarm();
         Ok(base.wrapping_add(entry))
     }
 
     /// `mret`: where the program goes on.
     pub(super) fn leave(&mut self) -> u32 {
+        (self.fault, self.faults) = (None, 0);
         self.control.enabled = self.control.enabled_before;
         self.control.enabled_before = true;
         self.set_alarm();
@@ -208,5 +237,15 @@ impl Machine {
         self.timer.set_time(self.timer.compare, self.steps + 1);
         self.set_alarm();
         Some(())
+    }
+}
+
+/// Whether a trap is an error unless a handler returns from it.
+fn is_fault(cause: Cause) -> bool {
+    match cause {
+        Cause::Exception(exception) => {
+            !matches!(exception, Exception::MachineCall | Exception::Breakpoint)
+        }
+        Cause::Interrupt(_) => false,
     }
 }

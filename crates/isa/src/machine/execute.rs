@@ -2,11 +2,7 @@
 
 use super::{Machine, Misaligned};
 use crate::decode::{Instruction, Op};
-use crate::encode::{A0, A7};
 use crate::step::{Access, Cause, Exception, Interrupt, Step, Trap};
-
-/// The system call of Linux by which a program ends.
-const EXIT: u32 = 93;
 
 impl Machine {
     /// Does what an instruction says: what `rd` is to hold. `None` if it does not retire, with the trap
@@ -57,6 +53,7 @@ impl Machine {
             Op::StoreByte => self.store(step, address, [second as u8]),
             Op::StoreHalf => self.store(step, address, (second as u16).to_le_bytes()),
             Op::StoreWord => self.store(step, address, second.to_le_bytes()),
+            Op::Atomic => self.atomic(step, immediate, a, second),
             Op::Csr => {
                 let done = self.access_csr(immediate, a);
                 done.or_else(|| exception(step, Exception::Illegal, immediate))
@@ -66,9 +63,8 @@ impl Machine {
                 self.text.refresh(&self.memory);
                 Some(0)
             }
-            Op::Call if self.exits() => Some(0),
-            Op::Call => exception(step, Exception::MachineCall, 0),
-            Op::Break => exception(step, Exception::Breakpoint, step.pc),
+            Op::Call => self.host_call(step),
+            Op::Break => self.semihosting_call(step),
             Op::Return => {
                 step.next = self.leave();
                 Some(0)
@@ -129,7 +125,7 @@ impl Machine {
     }
 
     #[inline(always)]
-    fn store<const N: usize>(
+    pub(super) fn store<const N: usize>(
         &mut self,
         step: &mut Step,
         address: u32,
@@ -141,6 +137,9 @@ impl Machine {
         }
         if self.memory.write(address, value).is_some() {
             self.text.stored(address, N as u32);
+            if address & !7 == self.host.tohost {
+                self.tohost_stored(address);
+            }
             return Some(0);
         }
         match self.store_to_timer(address, &value) {
@@ -174,17 +173,6 @@ impl Machine {
         }
         Some(old)
     }
-
-    /// Whether an `ecall` asks the program to end, which is noted.
-    #[cold]
-    fn exits(&mut self) -> bool {
-        let exits = self.host_calls && self.register(A7) == EXIT;
-        if exits {
-            self.exited = Some(self.register(A0));
-            self.set_alarm();
-        }
-        exits
-    }
 }
 
 /// Notes why an instruction does not retire.
@@ -195,7 +183,7 @@ fn trap(step: &mut Step, cause: Cause, value: u32) -> Option<u32> {
 }
 
 #[inline(always)]
-fn exception(step: &mut Step, exception: Exception, value: u32) -> Option<u32> {
+pub(super) fn exception(step: &mut Step, exception: Exception, value: u32) -> Option<u32> {
     trap(step, Cause::Exception(exception), value)
 }
 

@@ -4,7 +4,7 @@ use super::{TIMER_ADDRESS, TIMER_BYTES};
 use crate::{Error, Program};
 
 /// The most memory of a program in bytes, its stack included.
-pub const MEMORY_MAX_BYTES: u64 = 64 << 20;
+pub const MEMORY_MAX_BYTES: u64 = 256 << 20;
 
 /// The most segments of a program.
 pub const SEGMENTS_MAX: usize = 64;
@@ -35,8 +35,11 @@ impl Memory {
             .iter()
             .filter(|segment| segment.size > 0)
             .map(|segment| {
-                let mut bytes = segment.bytes.clone();
-                bytes.resize(segment.size as usize, 0);
+                // Memory that nobody touches takes none of the computer's.
+                let mut bytes = vec![0; segment.size as usize];
+                if let Some(known) = bytes.get_mut(..segment.bytes.len()) {
+                    known.copy_from_slice(&segment.bytes);
+                }
                 Region { base: segment.address, bytes, writable: segment.writable }
             })
             .collect();
@@ -95,7 +98,7 @@ impl Region {
     #[inline]
     fn offset(&self, address: u32, count: usize) -> Option<usize> {
         let offset = address.wrapping_sub(self.base) as usize;
-        // A region has at most 2²⁶ bytes, so that the difference, not a sum, is certain to be right.
+        // A region has at most 2²⁸ bytes, so that the difference, not a sum, is certain to be right.
         (count <= self.bytes.len() && offset <= self.bytes.len() - count).then_some(offset)
     }
 }

@@ -1,24 +1,26 @@
 //! The machine: registers, memory, traps, and the step from one instruction to the next.
 
+mod atomic;
 mod control;
 mod execute;
+mod host;
 mod memory;
 mod stop;
 mod text;
 mod timer;
 
-use crate::encode::{Register, SP};
-use crate::step::{Kind, Step};
+use crate::encode::{RA, Register, SP};
+use crate::step::{Kind, Step, Trap};
 use crate::{Error, Program};
 use control::Control;
+use host::Host;
 use memory::Memory;
-use std::ops::Range;
 use text::Text;
 use timer::Timer;
 
+pub use host::OUTPUT_MAX_BYTES;
 pub use memory::{MEMORY_MAX_BYTES, SEGMENTS_MAX};
 pub use stop::Stopped;
-pub use text::TEXT_MAX_BYTES;
 pub use timer::{MSIP_ADDRESS, MTIME_ADDRESS, MTIMECMP_ADDRESS, TIMER_ADDRESS, TIMER_BYTES};
 
 /// What is done with loads and stores whose address is no multiple of their size.
@@ -30,15 +32,6 @@ pub enum Misaligned {
     Trapped,
 }
 
-/// What happens where the pc leaves the program's instructions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Leaving {
-    /// The machine stops.
-    Stops,
-    /// An instruction access fault is raised.
-    Traps,
-}
-
 /// What can be chosen of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setup {
@@ -47,10 +40,9 @@ pub struct Setup {
     pub compressed: bool,
     /// What is done with misaligned accesses.
     pub misaligned: Misaligned,
-    /// What happens at the program's end.
-    pub leaving: Leaving,
-    /// Whether `ecall` with 93 in `a7` ends the program, as on Linux. All other calls trap.
-    pub host_calls: bool,
+    /// Whether a host answers environment calls, semihosting and `tohost` (docs/machine.md lists
+    /// them). Without it, they trap or do nothing.
+    pub host: bool,
     /// The size of the stack in bytes, a multiple of 16.
     pub stack_bytes: u32,
 }
@@ -60,17 +52,16 @@ impl Default for Setup {
         Self {
             compressed: true,
             misaligned: Misaligned::CarriedOut,
-            leaving: Leaving::Stops,
-            host_calls: false,
+            host: false,
             stack_bytes: 1 << 16,
         }
     }
 }
 
-/// One hart of RV32IM with or without C, Zicsr, Zifencei and Zicntr, in machine mode alone.
+/// One hart of RV32IMA with or without C, Zicsr, Zifencei and Zicntr, in machine mode alone.
 ///
 /// It starts at the program's entry with `sp` above a stack and 0 in all other registers, so that a
-/// program which returns from its entry goes to 0, where usually nothing is.
+/// program which returns from its entry goes to 0. Where memory is there, `ra` is another address.
 #[derive(Clone, Debug)]
 pub struct Machine {
     pc: u32,
@@ -89,21 +80,36 @@ pub struct Machine {
     alarm: u64,
     /// What the program said when it asked to end.
     exited: Option<u32>,
+    /// The first trap by an error from which no handler has returned, with its pc.
+    fault: Option<(u32, Trap)>,
+    /// How many there were since the last return.
+    faults: u64,
+    /// The word that `lr.w` reserved.
+    reserved: Option<u32>,
+    /// Where the program goes that returns from its entry.
+    home: u32,
+    /// Where its instructions end.
+    text_end: u32,
+    /// Whether its entry is a function of C, whose result is a status.
+    returns_status: bool,
+    /// Steps outside of its instructions.
+    outside: u64,
+    host: Host,
     compressed: bool,
     /// Bits that an address of an instruction does not have.
     alignment_mask: u32,
     misaligned: Misaligned,
-    leaving: Leaving,
-    host_calls: bool,
 }
+
+/// Addresses to which a program returns, of which the first is taken where no memory is.
+const HOMES: [u32; 3] = [0, 0xffff_fffc, 0x7fff_fffc];
 
 impl Machine {
     /// A machine with a program in its memory.
     ///
     /// # Errors
     /// If the program does not fit: more than [`SEGMENTS_MAX`] segments, more than
-    /// [`MEMORY_MAX_BYTES`] of memory with the stack, instructions over more than
-    /// [`TEXT_MAX_BYTES`], segments that lie over each other or over the timer, an entry or a text
+    /// [`MEMORY_MAX_BYTES`] of memory with the stack, segments that lie over each other or over the timer, an entry or a text
     /// that is not aligned, or a stack whose size is no multiple of 16.
     pub fn new(program: &Program, setup: &Setup) -> Result<Self, Error> {
         let alignment_mask = if setup.compressed { 1 } else { 3 };
@@ -116,9 +122,13 @@ impl Machine {
             return Err(wrong("the size of the stack", setup.stack_bytes, "a multiple of 16"));
         }
         let (memory, top) = Memory::new(program, setup.stack_bytes)?;
-        let text = Text::new(program.text.clone(), &memory, setup.compressed)?;
+        let text = Text::new(program, &memory, setup.compressed)?;
+        let home = HOMES.into_iter().find(|&address| memory.bytes(address, 1).is_none());
+        let home = home.unwrap_or_default();
+        let entry = program.symbols.iter().find(|symbol| symbol.address == program.entry);
         let mut registers = [0; 32];
         registers[usize::from(SP.number())] = top;
+        registers[usize::from(RA.number())] = home;
         Ok(Self {
             pc: program.entry,
             registers,
@@ -131,11 +141,17 @@ impl Machine {
             trapped: 0,
             alarm: u64::MAX,
             exited: None,
+            fault: None,
+            faults: 0,
+            reserved: None,
+            home,
+            text_end: program.text.end,
+            returns_status: entry.is_some_and(|symbol| symbol.name == "main"),
+            outside: 0,
+            host: Host::new(program, setup.host),
             compressed: setup.compressed,
             alignment_mask,
             misaligned: setup.misaligned,
-            leaving: setup.leaving,
-            host_calls: setup.host_calls,
         })
     }
 
@@ -220,9 +236,15 @@ impl Machine {
         self.memory.bytes(address, count)
     }
 
-    /// Where the program's instructions lie.
-    pub fn text(&self) -> Range<u32> {
-        self.text.range()
+    /// Steps so far whose instructions lay outside of the program's text: in its data, in the stack, or
+    /// where it copied them.
+    pub fn outside(&self) -> u64 {
+        self.outside
+    }
+
+    /// Whether a program that goes to an address has come to its end.
+    fn ends_at(&self, pc: u32) -> bool {
+        pc == self.text_end || pc == self.home
     }
 
     /// Instructions carried out so far, and traps taken.

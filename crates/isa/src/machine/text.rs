@@ -1,12 +1,12 @@
 //! The program's instructions, decoded once.
 
 use super::memory::Memory;
-use crate::Error;
 use crate::decode::Instruction;
+use crate::{Error, Program};
 use std::ops::Range;
 
-/// Over how many bytes of address the instructions of a program may lie.
-pub const TEXT_MAX_BYTES: u32 = 4 << 20;
+/// Over how many bytes of address the instructions of a program are decoded before it runs.
+const DECODED_MAX_BYTES: u32 = 4 << 20;
 
 /// An instruction for each halfword of the program, since one can begin at each.
 ///
@@ -24,15 +24,17 @@ pub(super) struct Text {
 }
 
 impl Text {
-    pub(super) fn new(range: Range<u32>, memory: &Memory, compressed: bool) -> Result<Self, Error> {
-        let bytes = range.end.saturating_sub(range.start);
-        if bytes == 0 {
+    /// Decodes the instructions of a program; of more than [`DECODED_MAX_BYTES`] those from the entry on.
+    pub(super) fn new(program: &Program, memory: &Memory, compressed: bool) -> Result<Self, Error> {
+        let mut range = program.text.clone();
+        if range.is_empty() {
             return Err(Error::NoText);
         }
-        if bytes > TEXT_MAX_BYTES {
-            let what = "address for its instructions";
-            return Err(Error::TooLarge { what, bytes: bytes.into(), most: TEXT_MAX_BYTES.into() });
+        if range.end - range.start > DECODED_MAX_BYTES {
+            let start = if range.contains(&program.entry) { program.entry } else { range.start };
+            range = start..range.end.min(start.saturating_add(DECODED_MAX_BYTES));
         }
+        let bytes = range.end - range.start;
         if !range.start.is_multiple_of(2) {
             let (what, right) = ("the first address of the instructions", "even");
             return Err(Error::Wrong { what, value: range.start.into(), right });
@@ -48,10 +50,6 @@ impl Text {
         let decoded = (0..count).map(|index| text.fetch(memory, index)).collect();
         text.instructions = decoded;
         Ok(text)
-    }
-
-    pub(super) fn range(&self) -> Range<u32> {
-        self.range.clone()
     }
 
     /// The instruction at an address; `None` outside.

@@ -106,8 +106,8 @@ struct Seen {
     short_forms: BTreeSet<u16>,
 }
 
-/// The instructions of RV32IM without csrs, `ebreak` and those of the machine mode.
-const LONG_FORMS: usize = 48;
+/// The instructions of RV32IMA without csrs, `ebreak` and those of the machine mode.
+const LONG_FORMS: usize = 59;
 
 /// Those of RV32C, without `c.ebreak`, and with `c.nop` as a `c.addi`.
 const SHORT_FORMS: usize = 25;
@@ -117,6 +117,7 @@ fn long_form(word: u32) -> u32 {
     word & match (word & 0x7f, word >> 12 & 7) {
         (0x37 | 0x17 | 0x6f, _) => 0x7f,
         (0x33, _) | (0x13, 1 | 5) => 0xfe00_707f,
+        (0x2f, _) => 0xf800_707f,
         (0x73, _) => u32::MAX,
         _ => 0x707f,
     }
@@ -153,7 +154,7 @@ impl Seen {
 
 /// Goes through a log beside the machine; what stopped the machine once the log had ended.
 fn compare(name: &str, program: &Program, states: States, seen: &mut Seen) -> (Machine, Stopped) {
-    let setup = Setup { host_calls: true, ..Setup::default() };
+    let setup = Setup { host: true, ..Setup::default() };
     let mut states = states.peekable();
     let stack = states.peek().unwrap().1[usize::from(SP.number())];
     let mut machine = Machine::new(&with_stack(program, stack), &setup).unwrap();

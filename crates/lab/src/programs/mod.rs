@@ -99,9 +99,14 @@ fn asked(args: &RunArgs) -> anyhow::Result<Vec<Program>> {
     if args.experiments.is_empty() {
         bail!("{flag} works only with {TAKES}: scruple run {TAKES} {flag}…");
     }
-    let instructions_max = args.instructions.unwrap_or(INSTRUCTIONS);
+    let like = ProgramFile {
+        instructions_max: args.instructions.unwrap_or(INSTRUCTIONS),
+        stack_bytes: args.stack,
+        memory: args.memory,
+        ..ProgramFile::default()
+    };
     if args.rebuild {
-        return rebuild::all(instructions_max);
+        return rebuild::all(&like);
     }
     ensure!(
         args.elf.len() <= PROGRAMS_MAX,
@@ -116,8 +121,8 @@ fn asked(args: &RunArgs) -> anyhow::Result<Vec<Program>> {
     let read = paths.iter().zip(names).map(|(path, name)| {
         let (content, sha256) =
             kit::programs::read(path).map_err(|what| anyhow::anyhow!("--elf {what}"))?;
-        let program = look(name, text(path)?, content, sha256, instructions_max, None);
-        program.with_context(|| format!("--elf {}", path.display()))
+        let file = ProgramFile { level: name, path: text(path)?, sha256, ..like.clone() };
+        look(file, content, None).with_context(|| format!("--elf {}", path.display()))
     });
     read.collect()
 }

@@ -1,6 +1,7 @@
 //! A program file of the user's, run once before its session begins.
 
 use crate::ui;
+use experiments::Looked;
 use model::ProgramFile;
 
 /// The most programs of a session: each has some thirty treatments.
@@ -8,6 +9,9 @@ pub(super) const PROGRAMS_MAX: usize = 32;
 
 /// Hexadecimal digits of a hash that are shown; the manifest has all.
 const SHOWN_DIGITS: usize = 12;
+
+/// Lines of its output that are shown.
+const SHOWN_LINES: usize = 10;
 
 /// A program of a session that is to begin.
 pub(super) struct Program {
@@ -19,34 +23,48 @@ pub(super) struct Program {
 
 /// Runs a program once, so that what cannot run is one error and not as many failed trials.
 pub(super) fn look(
-    level: String,
-    path: String,
+    mut file: ProgramFile,
     content: Vec<u8>,
-    sha256: String,
-    instructions_max: u64,
     origin: Option<String>,
 ) -> anyhow::Result<Program> {
     let mut go_on = || sys::interrupt::requested().is_none();
-    let seen = experiments::look(&content, instructions_max, &mut go_on);
+    let seen = experiments::look(&content, &file, &mut go_on);
     let seen = seen.map_err(anyhow::Error::msg)?.ok_or_else(interrupted)?;
     let (text, steps, ended) = (seen.text_bytes, seen.steps, &seen.ended);
-    let (bytes, digits) = (content.len(), &sha256[..SHOWN_DIGITS]);
+    let (bytes, digits) = (content.len(), &file.sha256[..SHOWN_DIGITS]);
     let made = origin.as_ref().map(|origin| format!("{origin}; ")).unwrap_or_default();
-    let about = format!(
+    file.about = format!(
         "{made}{text} bytes of instructions, {steps} steps, and then: {ended}; a file of {bytes} bytes, \
          SHA-256 {digits}…"
     );
-    if seen.limited {
-        ui::warn(&format!(
-            "{level} did not end within {instructions_max} instructions: all numbers are of those, and \
-             --instructions N changes how many they are"
+    say(&file, &seen);
+    Ok(Program { file, content, origin })
+}
+
+/// Says what a reader of the numbers must know of a program, and what it wrote.
+fn say(ProgramFile { level, instructions_max, .. }: &ProgramFile, seen: &Looked) {
+    let lines: Vec<&str> = seen.output.lines().collect();
+    for line in lines.iter().take(SHOWN_LINES) {
+        ui::note(&format!("{level} wrote: {}", wording::cleaned(line)));
+    }
+    if lines.len() > SHOWN_LINES {
+        ui::note(&format!("{level} wrote {} more lines", lines.len() - SHOWN_LINES));
+    }
+    if seen.outside > 0 {
+        let (outside, steps) = (seen.outside, seen.steps);
+        ui::note(&format!(
+            "{level} runs code outside of its text: {outside} of {steps} steps, in its data or where it \
+             copied instructions"
         ));
     }
-    Ok(Program {
-        file: ProgramFile { level, path, sha256, about, instructions_max },
-        content,
-        origin,
-    })
+    match &seen.failure {
+        Some(why) => ui::warn(&format!("{level} fails: {why}; all its trials will fail")),
+        None if seen.limited => ui::warn(&format!(
+            "{level} did not end within {instructions_max} instructions: all numbers are of those, and \
+             --instructions N changes how many they are"
+        )),
+        None => {}
+    }
 }
 
 /// Returns the error of a command that was asked to stop before its session began.

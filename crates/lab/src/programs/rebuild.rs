@@ -6,6 +6,7 @@ use crate::scratch::Scratch;
 use crate::ui;
 use anyhow::{Context, anyhow, bail, ensure};
 use isa::Program as Machine;
+use model::ProgramFile;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -67,7 +68,7 @@ const SAID_BYTES_MAX: usize = 1 << 16;
 const SAID_MAX: usize = 400;
 
 /// Returns all programs of all compilers that are there.
-pub(super) fn all(instructions_max: u64) -> anyhow::Result<Vec<Program>> {
+pub(super) fn all(like: &ProgramFile) -> anyhow::Result<Vec<Program>> {
     let there: Vec<(&Compiler, PathBuf)> = COMPILERS
         .iter()
         .filter_map(|compiler| Some((compiler, sys::program::find(compiler.name)?)))
@@ -82,7 +83,7 @@ pub(super) fn all(instructions_max: u64) -> anyhow::Result<Vec<Program>> {
         .with_context(|| format!("cannot write {}", source.display()))?;
     let mut programs = Vec::new();
     for (compiler, path) in &there {
-        match of_compiler(compiler, path, folder.path(), instructions_max) {
+        match of_compiler(compiler, path, folder.path(), like) {
             Ok(made) => programs.extend(made),
             Err(_) if sys::interrupt::requested().is_some() => return Err(interrupted()),
             Err(error) => ui::warn(&format!("{} is left out: {error:#}", compiler.name)),
@@ -101,7 +102,7 @@ fn of_compiler(
     compiler: &Compiler,
     path: &Path,
     folder: &Path,
-    instructions_max: u64,
+    like: &ProgramFile,
 ) -> anyhow::Result<Vec<Program>> {
     let version = version(path)?;
     let mut programs = Vec::new();
@@ -119,8 +120,8 @@ fn of_compiler(
                 differences.push(compared(&content, march)?);
             }
             // Where it lies is known when the session's folder is.
-            let program =
-                look(level, String::new(), content, sha256, instructions_max, Some(origin));
+            let file = ProgramFile { level, sha256, ..like.clone() };
+            let program = look(file, content, Some(origin));
             programs.push(program.with_context(|| format!("{optimisation} -march={march}"))?);
         }
     }

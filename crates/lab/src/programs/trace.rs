@@ -27,8 +27,8 @@ pub(super) fn write(session: &Session, file: &ProgramFile, content: &[u8]) -> Re
 
 /// Returns the trace: what the outer result says is of the program, what the inner one says of writing.
 fn text(out: &mut impl Write, file: &ProgramFile, content: &[u8]) -> Result<std::io::Result<()>> {
-    let program = experiments::load(content).map_err(anyhow::Error::msg)?;
-    let mut machine = experiments::start(&program).map_err(anyhow::Error::msg)?;
+    let program = experiments::load(content, file).map_err(anyhow::Error::msg)?;
+    let mut machine = experiments::start(&program, file).map_err(anyhow::Error::msg)?;
     let most = STEPS_MAX.min(file.instructions_max);
     let mut lines = || -> std::io::Result<()> {
         // A path is the user's, and may hold anything.
@@ -60,8 +60,8 @@ mod tests {
             level: "kernel".into(),
             path: "/x/kern\nel".into(),
             sha256: "00".repeat(32),
-            about: String::new(),
             instructions_max,
+            ..ProgramFile::default()
         };
         let elf = include_bytes!("../../../isa/reference/gcc14-rv32imc.elf");
         let mut out = Vec::new();

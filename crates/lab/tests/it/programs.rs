@@ -1,7 +1,7 @@
 //! `scruple run icache` on program files, from the file to the report.
 
 use crate::support::{alone, said, scruple, stored_trials};
-use isa::encode::{A0, A7, ZERO, addi, ecall, jal, ret};
+use isa::encode::{A0, A7, SP, ZERO, addi, ecall, jal, jalr, lui, lw, ret, sw};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -148,24 +148,52 @@ fn what_is_no_program_is_one_sentence() {
         bytes[at] = byte;
         bytes
     };
-    let refused: [(&[&str], &str); 17] = [
+    let patched = |at: usize, word: u32| {
+        let mut bytes = elf(&[ret()]);
+        bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
+        put(&format!("patched{at}-{word}"), &bytes)
+    };
+    let [nothing, short, far, end] =
+        [(76, 4), (68, 900), (56, 900), (60, u32::MAX - 1)].map(|(at, word)| patched(at, word));
+    let [huge, dynamic, odd, away] =
+        [(72, 1 << 30), (52, 3), (24, 0x1001), (24, 0x5000)].map(|(at, word)| patched(at, word));
+    let refused: [(&[&str], &str); 33] = [
         (&["--elf", "/no/such/file"], "No such file"),
         (&["--elf", "/"], "is a folder"),
         (&["--elf", "/dev/zero"], "no regular file"),
         (&["--elf", ""], "a value is required"),
         (&["--elf", &put("empty", b"")], "header"),
         (&["--elf", &put("text", &[b'a'; 100])], "begins an ELF file"),
-        (&["--elf", &put("wide", &changed(4, 2))], "for 32 bits"),
+        (&["--elf", &put("wide", &changed(4, 2))], "RV64 is not supported"),
         (&["--elf", &put("big", &changed(5, 2))], "the little end first"),
         (&["--elf", &put("object", &changed(16, 1))], "an executable at fixed addresses"),
         (&["--elf", &put("arm", &changed(18, 40))], "RISC-V"),
-        (&["--elf", &put("call", &elf(&[addi(A7, ZERO, 64), ecall(), ret()]))], "exit alone"),
+        (
+            &["--elf", &put("call", &elf(&[addi(A7, ZERO, 5), ecall(), ret()]))],
+            "a7 is 5, and the host",
+        ),
         (&["--elf", &put("float", &elf(&[0x0000_0053]))], "illegal instruction"),
         (&["--elf", &good, "--elf", &good], "named twice"),
         (&["--elf", &good, "--rebuild"], "cannot be used with"),
         (&["--trace"], "--elf <FILE>|--rebuild"),
         (&["traps", "--elf", &good], "only with icache, not with traps"),
         (&["--elf", &good, "--instructions", "0"], "--instructions"),
+        (&["--elf", &put("version", &changed(6, 2))], "version"),
+        (&["--elf", &put("headers", &changed(42, 31))], "the size of a program header"),
+        (&["--elf", &nothing], "has no instructions"),
+        (&["--elf", &short], "more bytes in the file than in memory"),
+        (&["--elf", &far], "a segment of the ELF file cannot be read"),
+        (&["--elf", &end], "behind the last address"),
+        (&["--elf", &huge], "bytes of memory; the machine has at most"),
+        (&["--elf", &dynamic], "dynamic linker"),
+        (&["--elf", &odd], "the entry is 0x1001; it must be even"),
+        (&["--elf", &away], "it carries out no instruction"),
+        (&["--elf", &good, "--stack", "7"], "a multiple of 16 bytes"),
+        (&["--elf", &good, "--stack", "1GiB"], "at most 128 MiB"),
+        (&["--elf", &good, "--memory", "64MiB"], "expected an address and a size"),
+        (&["--elf", &good, "--memory", "0x80000000:0"], "expected an address and a size"),
+        (&["--elf", &good, "--memory", "0x180000000:1MiB"], "expected an address and a size"),
+        (&["--memory", "0x80000000:1MiB"], "--elf <FILE>|--rebuild"),
     ];
     for (arguments, wanted) in refused {
         let session = dir.path().join("never");
@@ -173,10 +201,75 @@ fn what_is_no_program_is_one_sentence() {
         let told = told(&output);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", said(&output));
         assert!(told.starts_with("error: ") && told.contains(wanted), "{arguments:?}: {told}");
+        let line = told.lines().next().unwrap_or_default();
+        assert!(line.len() > 20 && !told.contains("panicked"), "{arguments:?}: {told}");
         assert!(!session.exists(), "{arguments:?} left a session");
     }
     let alone = scruple().args(["run", "--elf", &good]).output().unwrap();
     assert!(told(&alone).contains("--elf works only with icache"), "{}", said(&alone));
+}
+
+#[test]
+fn a_program_that_fails_is_said_to_fail_everywhere() {
+    let _alone = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let good = file(dir.path(), "good", &elf(&[ret()]));
+    let exits = [addi(A7, ZERO, 93), addi(A0, ZERO, 3), ecall()];
+    let wild = [lui(A0, 0x90000), jalr(ZERO, 0, A0)];
+    let faults = [addi(A0, A0, 1), sw(A0, 0, ZERO), ret()];
+    for (name, words, why) in [
+        ("exits", &exits[..], "exits failed after 3 steps: it exited with status 3"),
+        ("wild", &wild, "wild failed after 2 steps: it jumped to 0x90000000, where no memory is"),
+        ("faults", &faults, "faults failed after 1 steps: store access fault at 0x00001004"),
+    ] {
+        let path = file(dir.path(), name, &elf(words));
+        let session = dir.path().join(format!("s-{name}"));
+        let output = measured(&session, &["--elf", &good, "--elf", &path]);
+        // The other program is measured.
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        let (error, answer) = (told(&output), String::from_utf8_lossy(&output.stdout).into_owned());
+        assert!(error.contains("error: 6 of 12 trials failed") && error.contains(why), "{error}");
+        assert!(error.contains(&format!("warning: {name} fails: ")), "{error}");
+        let shown = answer.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(shown.contains(&format!("{name} failed after")), "{answer}");
+        let summary = read(&session.join("summary.json"));
+        assert_eq!(estimate(&summary, "instruction_count", "good"), 1.0);
+        let outcomes = summary["experiments"][0]["outcomes"].as_array().unwrap();
+        let failed = outcomes.iter().find(|it| it["outcome"] == "failed").unwrap();
+        assert_eq!(failed["trials"], 6);
+        assert!(failed["reason"].as_str().unwrap().starts_with(why), "{failed}");
+    }
+}
+
+#[test]
+fn a_program_gets_the_stack_and_the_memory_that_are_asked_for() {
+    let _alone = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let session = dir.path().join("s");
+    // 68 KiB below the top of the stack, and a board's memory.
+    let words = [lui(A7, 17), 0x4111_0133, lui(A0, 0x80000), lw(A7, 0, SP), lw(A0, 64, A0), ret()];
+    let path = file(dir.path(), "asks", &elf(&words));
+    let without = measured(&dir.path().join("without"), &["--elf", &path]);
+    assert_eq!(without.status.code(), Some(2), "{}", said(&without));
+    assert!(told(&without).contains("load access fault at 0x0000100c"), "{}", told(&without));
+    let options = ["--stack", "128KiB", "--memory", "0x80000000:1MiB"];
+    let output = measured(&session, &[&["--elf", &path], &options[..]].concat());
+    assert!(output.status.success(), "{}", said(&output));
+    let summary = read(&session.join("summary.json"));
+    assert_eq!(estimate(&summary, "instruction_count", "asks"), 6.0);
+    let report = std::fs::read_to_string(session.join("report.html")).unwrap();
+    assert!(report.contains("--stack 131072") && report.contains("--memory 0x80000000:1048576"));
+}
+
+#[test]
+fn what_a_program_writes_is_shown() {
+    let _alone = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let words = [addi(A7, ZERO, 1), addi(A0, ZERO, 42), ecall(), addi(A7, ZERO, 10), ecall()];
+    let path = file(dir.path(), "prints", &elf(&words));
+    let output = measured(&dir.path().join("s"), &["--elf", &path]);
+    assert!(output.status.success(), "{}", said(&output));
+    assert!(told(&output).contains("prints wrote: 42"), "{}", told(&output));
 }
 
 #[test]

@@ -330,13 +330,15 @@ fn redact_design(
         design.id
     );
     let nameless = |file: &ProgramFile| {
-        let ProgramFile { level, path: _, sha256, about: _, instructions_max } = file;
+        let ProgramFile { level, sha256, instructions_max, stack_bytes, memory, .. } = file;
         ProgramFile {
             level: names.level(names::PROGRAM, level),
             path: String::new(),
             sha256: sha256.clone(),
             about: String::new(),
             instructions_max: *instructions_max,
+            stack_bytes: *stack_bytes,
+            memory: *memory,
         }
     };
     Ok(of_programs(&design.programs.iter().map(nameless).collect::<Vec<_>>()))

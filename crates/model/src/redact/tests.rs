@@ -321,6 +321,7 @@ fn program_files_are_numbered() {
         sha256: "0".repeat(64),
         about: level.into(),
         instructions_max: 1,
+        ..ProgramFile::default()
     };
     let design = |programs: &[ProgramFile]| Design {
         id: "icache".into(),

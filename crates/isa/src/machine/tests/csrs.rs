@@ -75,7 +75,7 @@ fn what_cannot_be_held_is_left_out() {
     for (number, expected) in [
         (MSTATUS, MSTATUS_MIE | MSTATUS_MPIE | MSTATUS_MPP),
         (MSTATUSH, 0),
-        (MISA, 0x4000_1104),
+        (MISA, 0x4000_1105),
         (MIE, 0x888),
         (MTVEC, 0xffff_fffd),
         (MSCRATCH, ALL),
@@ -90,14 +90,14 @@ fn what_cannot_be_held_is_left_out() {
         machine.write_csr(number, 0).unwrap();
         let least = match number {
             MSTATUS => MSTATUS_MPP,
-            MISA => 0x4000_1104,
+            MISA => 0x4000_1105,
             _ => 0,
         };
         assert_eq!(machine.csr(number), Some(least), "{number:#x}");
     }
     let mut machine = with(Setup { compressed: false, ..Setup::default() }, &[nop()]);
     machine.write_csr(MEPC, ALL).unwrap();
-    assert_eq!([MISA, MEPC].map(|csr| machine.csr(csr)), [Some(0x4000_1100), Some(0xffff_fffc)]);
+    assert_eq!([MISA, MEPC].map(|csr| machine.csr(csr)), [Some(0x4000_1101), Some(0xffff_fffc)]);
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! The machine against answers that were worked out by hand.
 
 mod arithmetic;
+mod atomics;
 #[path = "../../../tests/it/compressed.rs"]
 #[expect(dead_code, reason = "the tests of `tests/it` make the others")]
 mod compressed;
 mod csrs;
+mod host;
 mod interrupts;
 mod jumps;
 mod memory;
@@ -13,7 +15,7 @@ mod stops;
 mod text;
 mod traps;
 
-use super::{Leaving, Machine, Misaligned, Setup, Stopped};
+use super::{Machine, Misaligned, Setup, Stopped};
 use crate::encode::*;
 use crate::step::{Cause, Exception, Interrupt, Kind, Step, Trap};
 use crate::{Program, csr};

@@ -1,4 +1,4 @@
-//! Random programs of RV32IMC that always end, as ELF files.
+//! Random programs of RV32IMAC that always end, as ELF files.
 //!
 //! A program gives all registers random values, runs blocks of random instructions, adds up its
 //! scratch memory, and exits with a register in `a0`. Branches and jumps go forwards or, in loops of a
@@ -168,6 +168,15 @@ impl Writer {
         self.half(half);
     }
 
+    fn atomic(&mut self, target: Register, source: Register, base: Register) {
+        const ATOMICS: [fn(Register, Register, Register) -> u32; 9] = [
+            amoswap_w, amoadd_w, amoxor_w, amoand_w, amoor_w, amomin_w, amomax_w, amominu_w,
+            amomaxu_w,
+        ];
+        let word = ATOMICS.choose(&mut self.random).unwrap()(target, source, base);
+        self.word(word);
+    }
+
     /// Loads and stores, more than half of them aligned.
     fn access(&mut self) {
         const LOADS: [fn(Register, i32, Register) -> u32; 5] = [lb, lh, lw, lbu, lhu];
@@ -177,7 +186,7 @@ impl Writer {
         let scaled = 4 * self.within(0, 31);
         let (target, source) = (self.target(), self.source());
         let (target8, source8, real) = (self.short_target(), self.short(), self.real_target());
-        match self.below(10) {
+        match self.below(12) {
             0..3 => {
                 let word = LOADS.choose(&mut self.random).unwrap()(target, offset, base);
                 self.word(word);
@@ -189,6 +198,13 @@ impl Writer {
             6 => self.half(c_lw(target8, scaled, POINTER)),
             7 => self.half(c_sw(source8, scaled, POINTER)),
             8 => self.half(c_lwsp(real, scaled)),
+            9 => self.atomic(target, source, base),
+            10 => {
+                // One that fails, and one that is carried out.
+                self.word(sc_w(target, source, base));
+                self.word(lr_w(target, base));
+                self.word(sc_w(real, source, base));
+            }
             _ => self.half(c_swsp(source, scaled)),
         }
     }

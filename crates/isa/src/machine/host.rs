@@ -1,0 +1,292 @@
+//! What a program asks of the world around it: environment calls, semihosting, and `tohost`.
+
+use super::Machine;
+use super::execute::exception;
+use crate::Program;
+use crate::encode::{A0, A1, A2, A7, Register, slli, srai};
+use crate::step::{Exception, Step};
+
+/// The most bytes of a program's output that are kept.
+pub const OUTPUT_MAX_BYTES: usize = 1 << 16;
+
+/// The most bytes that are looked at for the end of a string.
+const STRING_MAX_BYTES: usize = 1 << 12;
+
+/// An address that no double word has.
+const NOWHERE: u32 = 1;
+
+/// What the host knows of a program.
+#[derive(Clone, Debug)]
+pub(super) struct Host {
+    /// Whether there is a host.
+    answers: bool,
+    pub(super) output: Vec<u8>,
+    /// The double word by which a program speaks to a debugger (HTIF), and that of the answer.
+    pub(super) tohost: u32,
+    fromhost: u32,
+    /// Its low half was stored, and the high half not yet.
+    half_stored: bool,
+    /// How many bytes of [`FEATURES`] were read.
+    features_read: usize,
+}
+
+impl Host {
+    pub(super) fn new(program: &Program, answers: bool) -> Self {
+        let place = |name| {
+            let address = program.address_of(name).filter(|address| answers && address % 8 == 0);
+            address.unwrap_or(NOWHERE)
+        };
+        Self {
+            answers,
+            output: Vec::new(),
+            tohost: place("tohost"),
+            fromhost: place("fromhost"),
+            half_stored: false,
+            features_read: 0,
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        let left = OUTPUT_MAX_BYTES - self.output.len();
+        self.output.extend(bytes.iter().take(left));
+    }
+}
+
+/// Calls of Linux, as newlib and Ripes use them.
+mod linux {
+    pub(super) const CLOSE: u32 = 57;
+    pub(super) const SEEK: u32 = 62;
+    pub(super) const READ: u32 = 63;
+    pub(super) const WRITE: u32 = 64;
+    pub(super) const STATUS: u32 = 80;
+    pub(super) const EXIT: u32 = 93;
+    pub(super) const EXIT_GROUP: u32 = 94;
+    pub(super) const BREAK: u32 = 214;
+    /// Errors, as results.
+    pub(super) const BAD_FILE: u32 = -9_i32 as u32;
+    pub(super) const NO_SEEK: u32 = -29_i32 as u32;
+    pub(super) const NO_CALL: u32 = -38_i32 as u32;
+}
+
+impl Machine {
+    /// What the program wrote so far, at most [`OUTPUT_MAX_BYTES`].
+    pub fn output(&self) -> &[u8] {
+        &self.host.output
+    }
+
+    fn exit(&mut self, status: u32) {
+        self.exited = Some(status);
+        self.set_alarm();
+    }
+
+    /// Answers an `ecall`, whose number is in `a7` (Linux, RARS, Ripes), or in `a0` where that is 0
+    /// (Venus). It traps if it is no call of the host: a program with a handler has its own.
+    #[cold]
+    pub(super) fn host_call(&mut self, step: &mut Step) -> Option<u32> {
+        if self.is_answered() { Some(0) } else { exception(step, Exception::MachineCall, 0) }
+    }
+
+    /// Answers an `ecall`, if it is a call of the host.
+    fn is_answered(&mut self) -> bool {
+        if !self.host.answers || self.control.has_handler() {
+            return false;
+        }
+        let (number, value) = match self.register(A7) {
+            0 => (self.register(A0), self.register(A1)),
+            number => (number, self.register(A0)),
+        };
+        let answer = |machine: &mut Self, value| machine.set_register(A0, value);
+        match number {
+            1 => self.host.write((value as i32).to_string().as_bytes()),
+            4 => self.write_string(value),
+            10 => self.exit(0),
+            11 => self.host.write(&[value as u8]),
+            17 | linux::EXIT | linux::EXIT_GROUP => self.exit(value),
+            34 => self.host.write(format!("{value:#010x}").as_bytes()),
+            35 => self.host.write(format!("{value:#034b}").as_bytes()),
+            36 => self.host.write(value.to_string().as_bytes()),
+            linux::WRITE => {
+                let written = self.write_file(value, self.register(A1), self.register(A2));
+                answer(self, written);
+            }
+            // There is no input, no other file, and no memory to be had.
+            linux::READ | linux::CLOSE | linux::BREAK => answer(self, 0),
+            linux::SEEK => answer(self, linux::NO_SEEK),
+            linux::STATUS => answer(self, linux::NO_CALL),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Writes bytes of memory to standard output or error: how many, or the number of an error.
+    fn write_file(&mut self, file: u32, address: u32, count: u32) -> u32 {
+        match self.memory.bytes(address, count as usize) {
+            Some(bytes) if matches!(file, 1 | 2) => {
+                self.host.write(bytes);
+                count
+            }
+            _ => linux::BAD_FILE,
+        }
+    }
+
+    fn write_string(&mut self, address: u32) {
+        for address in (address..=u32::MAX).take(STRING_MAX_BYTES) {
+            match self.memory.bytes(address, 1) {
+                Some(&[byte]) if byte != 0 && self.host.output.len() < OUTPUT_MAX_BYTES => {
+                    self.host.output.push(byte);
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn word(&self, address: u32) -> Option<u32> {
+        self.memory.bytes(address, 4)?.first_chunk().copied().map(u32::from_le_bytes)
+    }
+
+    /// The numbers of a block of memory.
+    fn words<const N: usize>(&self, address: u32) -> Option<[u32; N]> {
+        let mut words = [0; N];
+        for (word, offset) in words.iter_mut().zip((0..).step_by(4)) {
+            *word = self.word(address.wrapping_add(offset))?;
+        }
+        Some(words)
+    }
+
+    /// Answers an `ebreak` between the two shifts by which a debugger knows that it is asked something
+    /// (RISC-V Semihosting, version 0.4). Another `ebreak` traps.
+    #[cold]
+    pub(super) fn semihosting_call(&mut self, step: &mut Step) -> Option<u32> {
+        let pc = step.pc;
+        const ZERO: Register = crate::encode::ZERO;
+        const AROUND: [u32; 2] = [slli(ZERO, ZERO, 31), srai(ZERO, ZERO, 7)];
+        let around = [pc.wrapping_sub(4), pc.wrapping_add(4)].map(|address| self.word(address));
+        if !self.host.answers || around != AROUND.map(Some) {
+            return exception(step, Exception::Breakpoint, pc);
+        }
+        let answer = self.semihosting(self.register(A0), self.register(A1));
+        self.set_register(A0, answer.unwrap_or(u32::MAX));
+        Some(0)
+    }
+
+    /// Does what an operation asks for: its result, `None` for −1.
+    fn semihosting(&mut self, operation: u32, value: u32) -> Option<u32> {
+        match operation {
+            OPEN => {
+                let [name, mode, length] = self.words(value)?;
+                let name = self.memory.bytes(name, length.min(64) as usize)?;
+                match (name, mode) {
+                    (b":tt", 0..4) => Some(INPUT),
+                    (b":tt", 4..) => Some(OUTPUT),
+                    (b":semihosting-features", _) => {
+                        self.host.features_read = 0;
+                        Some(FEATURES_FILE)
+                    }
+                    _ => None,
+                }
+            }
+            // To close, to ask for an error, and to seek.
+            0x02 | 0x13 => Some(0),
+            0x0a => {
+                let [file, position] = self.words(value)?;
+                self.host.features_read = position as usize;
+                (file == FEATURES_FILE).then_some(0)
+            }
+            0x03 => {
+                let bytes = self.memory.bytes(value, 1)?;
+                self.host.write(bytes);
+                Some(0)
+            }
+            0x04 => {
+                self.write_string(value);
+                Some(0)
+            }
+            // What was not written, or not read.
+            0x05 => {
+                let [file, address, count] = self.words(value)?;
+                let bytes = self.memory.bytes(address, count as usize)?;
+                if file == OUTPUT {
+                    self.host.write(bytes);
+                    return Some(0);
+                }
+                Some(count)
+            }
+            0x06 => self.read(value),
+            0x09 => Some(u32::from(matches!(self.word(value)?, INPUT | OUTPUT))),
+            0x0c => (self.word(value)? == FEATURES_FILE).then_some(FEATURES.len() as u32),
+            0x18 => {
+                self.exit(u32::from(value != EXITED));
+                Some(0)
+            }
+            0x20 => {
+                let [reason, status] = self.words(value)?;
+                self.exit(if reason == EXITED { status } else { status.max(1) });
+                Some(0)
+            }
+            // There are no time, no arguments and no input.
+            _ => None,
+        }
+    }
+
+    /// Reads from a file: the bytes that it did not have.
+    fn read(&mut self, block: u32) -> Option<u32> {
+        let [file, mut address, count] = self.words(block)?;
+        let rest = FEATURES.get(self.host.features_read..).unwrap_or_default();
+        let rest = if file == FEATURES_FILE { rest } else { &[] };
+        let rest = rest.get(..count as usize).unwrap_or(rest);
+        for byte in rest {
+            self.memory.write(address, [*byte])?;
+            address = address.wrapping_add(1);
+        }
+        self.host.features_read += rest.len();
+        Some(count - rest.len() as u32)
+    }
+
+    /// Takes what was stored to `tohost`, of which 32 bits come at a time: what it says is complete with
+    /// the high half, or when the low half is stored again, as older tests do.
+    #[cold]
+    pub(super) fn tohost_stored(&mut self, address: u32) {
+        let tohost = self.host.tohost;
+        if address == tohost && !std::mem::replace(&mut self.host.half_stored, true) {
+            return;
+        }
+        self.host.half_stored = false;
+        let Some([low, high]) = self.words(tohost) else { return };
+        let _ = self.memory.write(tohost, [0; 8]);
+        match high >> 16 {
+            0 if low & 1 == 1 => self.exit(low >> 1),
+            0 if low != 0 => self.proxied(low),
+            // A character for the terminal.
+            0x0101 => self.host.write(&[low as u8]),
+            _ => {}
+        }
+    }
+
+    /// Carries out a call whose number and arguments are double words of memory.
+    fn proxied(&mut self, block: u32) {
+        let Some([number, _, first, _, address, _, count, _]) = self.words(block) else { return };
+        let result = match number {
+            linux::WRITE => self.write_file(first, address, count),
+            linux::EXIT => return self.exit(first),
+            _ => linux::NO_CALL,
+        };
+        let sign = if (result as i32) < 0 { u32::MAX } else { 0 };
+        let [low, high] = [result, sign].map(u32::to_le_bytes);
+        let _ = self.memory.write(block, low);
+        let _ = self.memory.write(block.wrapping_add(4), high);
+        let _ = self.memory.write(self.host.fromhost, 1_u64.to_le_bytes());
+    }
+}
+
+const OPEN: u32 = 0x01;
+
+/// Files of semihosting.
+const INPUT: u32 = 1;
+const OUTPUT: u32 = 2;
+const FEATURES_FILE: u32 = 3;
+
+/// The file of what a debugger can: an exit has a status, and output is no error.
+const FEATURES: &[u8] = b"SHFB\x03";
+
+/// The reason of a program that ends by itself (`ADP_Stopped_ApplicationExit`).
+const EXITED: u32 = 0x2_0026;
