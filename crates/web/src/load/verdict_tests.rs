@@ -126,9 +126,10 @@ fn every_disturbance_is_a_doubt() {
     let mut waited = tally();
     waited.queue_wait_ns = Some(SECOND_NS / 10);
     assert!(doubt(&waited, Surroundings::default()).contains("waited 10 % of the time"));
-    let mut exhausted = tally();
-    exhausted.exhausted = 5;
-    assert!(doubt(&exhausted, Surroundings::default()).contains("no port"));
+    let exhausted = Tally { without_port: 5, without_descriptor: 7, ..tally() };
+    let text = doubt(&exhausted, Surroundings::default());
+    assert!(text.contains("5 connections were not opened because all ephemeral ports"), "{text}");
+    assert!(text.contains("7 connections were not opened because no descriptor"), "{text}");
     let nothing = Surroundings::default();
     for (seen, word) in [
         (Surroundings { busiest_share: 1.0, ..nothing }, "more threads"),

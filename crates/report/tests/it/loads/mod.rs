@@ -2,8 +2,8 @@
 
 use model::{
     Arrivals, Estimate, Expectation, Expected, Fairness, LawCheck, LoadCounts, LoadError,
-    LoadInterval, LoadIntervals, LoadNumber, LoadPercentile, LoadPlan, LoadResult, LoadSlice,
-    LoadTimes, Network, SynBackoff,
+    LoadInterval, LoadIntervals, LoadNumber, LoadPathology, LoadPercentile, LoadPlan, LoadResult,
+    LoadSlice, LoadTimes, Network, SynBackoff,
 };
 
 /// The percentiles of a result.
