@@ -16,7 +16,7 @@ use servers::{Scatter, Server};
 use std::collections::HashMap;
 
 /// Requests of the loads that the truth is computed from.
-const REQUESTS: f64 = 400e3;
+const REQUESTS: f64 = 2e6;
 
 /// A server and the limit that is asked for, in ms; `None` for the one by default.
 type Case = (&'static str, Server, Option<f64>);

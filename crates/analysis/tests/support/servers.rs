@@ -113,7 +113,7 @@ impl Server {
     /// Returns the rate per second at which 5 % of the requests take longer than a limit in the steady state,
     /// from loads of that number of requests.
     pub(crate) fn capacity(&self, limit_ns: f64, constant: bool, requests: f64) -> f64 {
-        let late = |per_s: f64| {
+        let late = |per_s: f64, requests: f64| {
             let mut random = ChaCha8Rng::seed_from_u64(5);
             let all = self.open(per_s, constant, requests / per_s * 1e9, 500, &mut random);
             let counted = &all[all.len() / 20..];
@@ -126,9 +126,13 @@ impl Server {
         // First where the order of magnitude is, with few requests at each.
         let most = self.most_per_s();
         (low, high) = (low.max(most / 100.0), high.min(most * 1.2));
-        while high / low > 1.001 {
-            let middle = (low * high).sqrt();
-            *(if late(middle) <= 0.05 { &mut low } else { &mut high }) = middle;
+        for (requests, widths) in [(requests / 20.0, 4.0), (requests, 0.0)] {
+            while high / low > 1.001 {
+                let middle = (low * high).sqrt();
+                *(if late(middle, requests) <= 0.05 { &mut low } else { &mut high }) = middle;
+            }
+            let room = 1.0 + 0.05 * widths * (1.0 - (low / most).min(0.99));
+            (low, high) = (low / room, high * room);
         }
         (low * high).sqrt()
     }

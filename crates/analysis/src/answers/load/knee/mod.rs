@@ -7,9 +7,11 @@
 //! empty is too short; what that leaves is the same in the twin, and cancels.
 
 use super::MeasuredRequest;
+use demands::{Asked, Kind, Model};
 use model::{Estimate, Knee, KneeBreak, KneeEnd, KneeRules, KneeStage, KneeTrial, LoadPlan};
-use twin::{LATE_LEAST, Trace, Twin};
+use twin::{HALF_WIDTH_LEAST, LATE_LEAST, Trace, Twin};
 
+mod demands;
 #[cfg(test)]
 mod tests;
 mod twin;
@@ -80,6 +82,12 @@ const UP: f64 = 1.25;
 const DOWN: f64 = 0.6;
 const DOWN_LEAST: f64 = 0.99;
 
+/// A model that deviates by less than this number of standard errors more than the best may be right.
+const AS_GOOD: f64 = 1.0;
+
+/// Requests that a model of the server is found from: the last.
+const MODEL_REQUESTS: usize = 150_000;
+
 /// What is to be done next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum KneeStep {
@@ -124,6 +132,8 @@ pub struct KneeSearch {
     throughputs: Vec<f64>,
     /// How long a trial near the capacity is, in ns, once that is known.
     length_ns: Option<f64>,
+    /// The last estimate, and of how many trials.
+    estimate: Option<(usize, Option<Estimate>)>,
 }
 
 impl KneeSearch {
@@ -137,6 +147,7 @@ impl KneeSearch {
             traces: Vec::new(),
             throughputs: Vec::new(),
             length_ns: None,
+            estimate: None,
         }
     }
 
@@ -209,7 +220,8 @@ impl KneeSearch {
         let taken_ns = (trial.elapsed_ns - begun_ns).max(1) as f64;
         self.throughputs.push(answered as f64 * part.min(1.0) * 1e9 / taken_ns);
         let due_ns = requests.iter().map(|one| one.at_ns).collect();
-        self.traces.push(Trace { per_s: trial.per_s, due_ns, counted, late: trial.late });
+        let done_ns = requests.iter().map(|one| one.done_ns).collect();
+        self.traces.push(Trace { per_s: trial.per_s, due_ns, done_ns, counted, late: trial.late });
         self.trials.push(trial);
     }
 
@@ -321,10 +333,10 @@ impl KneeSearch {
                 least_ns.max(self.rules.trial_least_ns as f64).max(TRIAL_REQUESTS / place * 1e9);
             wanted_ns.max(least_ns).min(each_ns.max(MEASURE_LIMITS * limit_ns))
         });
-        let narrow = self.capacity().is_some_and(|estimate| {
-            (estimate.high - estimate.low) / 2.0 <= self.rules.precision * estimate.point
-                && estimate.samples as usize >= TRIALS_LEAST
-        });
+        let narrow = self.of(KneeStage::Measure).count() >= TRIALS_LEAST
+            && self.capacity().is_some_and(|estimate| {
+                (estimate.high - estimate.low) / 2.0 <= self.rules.precision * estimate.point
+            });
         if narrow {
             return KneeStep::End(KneeEnd::Precise);
         }
@@ -418,7 +430,64 @@ impl KneeSearch {
         (NEAR_QUEUE / (place * patience_s)).clamp(NEAR_LEAST, NEAR)
     }
 
-    fn capacity(&self) -> Option<Estimate> {
+    /// Returns the capacity by the demands of the model of the server that explains the trials best.
+    fn modelled(&self) -> Option<Estimate> {
+        let (alone, limit_ns) = (self.alone?, self.limit_ns()?);
+        let mut requests = 0;
+        let traces = self.of(KneeStage::Measure).rev().map(|number| &self.traces[number]);
+        let recent = traces.take_while(|trace| {
+            let before = requests;
+            requests += trace.due_ns.len();
+            before < MODEL_REQUESTS
+        });
+        let traces: Vec<&Trace> = recent.collect();
+        let twin = self.twin()?;
+        let most = twin
+            .saturated_ns
+            .map_or_else(|| self.place().map(|it| it * 1.05), |ns| Some(1e9 / ns))?;
+        let servers = (most / alone.per_s).max(1.0);
+        let mut kinds = vec![Kind::Pool(1), Kind::Pool(2), Kind::Shared(1), Kind::Shared(2)];
+        let around = [0.85, 0.95, 1.0, 1.05, 1.15].map(|times| (servers * times).round() as u32);
+        for servers in around.into_iter().chain([servers.floor() as u32, servers.ceil() as u32]) {
+            for kind in [Kind::Pool(servers), Kind::Shared(servers)] {
+                if !kinds.contains(&kind) {
+                    kinds.push(kind);
+                }
+            }
+        }
+        let mut models: Vec<Model> = kinds
+            .into_iter()
+            .filter_map(|kind| Model::of(kind, &traces, alone.p95_ns, limit_ns))
+            .collect();
+        models.retain(|model| !model.is_refuted());
+        models.sort_by(|a, b| a.deviates.total_cmp(&b.deviates));
+        let asked = Asked { limit_ns, constant: self.rules.constant };
+        let best = models.first()?;
+        let about = best.about(&asked);
+        let (place, half) = best.capacity(&asked, about)?;
+        let half = half.hypot(HALF_WIDTH_LEAST);
+        // Another one that explains the trials about as well may be the right one.
+        let as_good = models.iter().filter(|model| model.deviates < best.deviates + AS_GOOD);
+        let others: Vec<f64> = as_good.map(|model| model.about(&asked) - about).collect();
+        Some(Estimate {
+            point: place.exp(),
+            low: (place + others.iter().fold(-half, |a, b| a.min(*b))).exp(),
+            high: (place + others.iter().fold(half, |a, b| a.max(*b))).exp(),
+            standard_error: None,
+            level: 0.95,
+            samples: traces.len() as u32,
+        })
+    }
+
+    fn capacity(&mut self) -> Option<Estimate> {
+        let known = self.estimate.filter(|(trials, _)| *trials == self.trials.len());
+        let found =
+            known.map_or_else(|| self.modelled().or_else(|| self.counted()), |(_, found)| found);
+        self.estimate = Some((self.trials.len(), found));
+        found
+    }
+
+    fn counted(&self) -> Option<Estimate> {
         let near = self.near()?;
         let traces: Vec<&Trace> = near.iter().map(|number| &self.traces[*number]).collect();
         let Some(estimate) = self.twin()?.estimate(&traces) else { return self.between() };
@@ -451,12 +520,18 @@ impl KneeSearch {
     }
 
     /// Returns what the trials say, and why no more were measured.
-    pub fn finish(self, scruple: &str, plan: &LoadPlan, end: KneeEnd, doubts: Vec<String>) -> Knee {
+    pub fn finish(
+        mut self,
+        scruple: &str,
+        plan: &LoadPlan,
+        end: KneeEnd,
+        doubts: Vec<String>,
+    ) -> Knee {
+        let capacity_per_s = self.capacity();
         let open = || self.trials.iter().filter(|trial| trial.stage != KneeStage::Alone);
         let broke = open().filter(|trial| !trial.held()).min_by(|a, b| a.per_s.total_cmp(&b.per_s));
         let below = |trial: &&KneeTrial| broke.is_none_or(|broke| trial.per_s < broke.per_s);
         let held = open().filter(|trial| trial.held()).filter(below).map(|trial| trial.per_s);
-        let capacity_per_s = self.capacity();
         Knee {
             format: model::KNEE_FORMAT,
             scruple: scruple.into(),
