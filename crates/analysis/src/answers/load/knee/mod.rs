@@ -7,11 +7,12 @@
 //! empty is too short; what that leaves is the same in the twin, and cancels.
 
 use super::MeasuredRequest;
-use demands::{Asked, Kind, Model};
 use model::{Estimate, Knee, KneeBreak, KneeEnd, KneeRules, KneeStage, KneeTrial, LoadPlan};
-use twin::{HALF_WIDTH_LEAST, LATE_LEAST, Trace, Twin};
+use modelled::Measured;
+use twin::{LATE_LEAST, Trace, Twin};
 
 mod demands;
+mod modelled;
 #[cfg(test)]
 mod tests;
 mod twin;
@@ -43,6 +44,9 @@ const FORGETS: [f64; 2] = [2.0, 30.0];
 const FORGETS_QUEUE: f64 = 300.0;
 const TRIALS_LEAST: usize = 8;
 const MEASURE_LIMITS: f64 = 6.0;
+
+/// Of the trials that an interval seems to need, this part is measured before it is computed again.
+const CHECK: f64 = 0.8;
 
 /// Trials in all, and requests of one trial that measures at most.
 const TRIALS_MAX: usize = 60;
@@ -81,9 +85,6 @@ const SATURATED: f64 = 0.6;
 const UP: f64 = 1.25;
 const DOWN: f64 = 0.6;
 const DOWN_LEAST: f64 = 0.99;
-
-/// A model that deviates by less than this number of standard errors more than the best may be right.
-const AS_GOOD: f64 = 1.0;
 
 /// Requests that a model of the server is found from: the last.
 const MODEL_REQUESTS: usize = 150_000;
@@ -132,6 +133,8 @@ pub struct KneeSearch {
     throughputs: Vec<f64>,
     /// How long a trial near the capacity is, in ns, once that is known.
     length_ns: Option<f64>,
+    /// Trials near the capacity when the interval is computed next.
+    checked_at: usize,
     /// The last estimate, and of how many trials.
     estimate: Option<(usize, Option<Estimate>)>,
 }
@@ -147,6 +150,7 @@ impl KneeSearch {
             traces: Vec::new(),
             throughputs: Vec::new(),
             length_ns: None,
+            checked_at: TRIALS_LEAST,
             estimate: None,
         }
     }
@@ -333,10 +337,15 @@ impl KneeSearch {
                 least_ns.max(self.rules.trial_least_ns as f64).max(TRIAL_REQUESTS / place * 1e9);
             wanted_ns.max(least_ns).min(each_ns.max(MEASURE_LIMITS * limit_ns))
         });
-        let narrow = self.of(KneeStage::Measure).count() >= TRIALS_LEAST
-            && self.capacity().is_some_and(|estimate| {
-                (estimate.high - estimate.low) / 2.0 <= self.rules.precision * estimate.point
-            });
+        let count = self.of(KneeStage::Measure).count();
+        let mut narrow = false;
+        if count >= self.checked_at {
+            let half = self.capacity().map_or(0.0, |it| (it.high - it.low) / 2.0 / it.point);
+            narrow = half > 0.0 && half <= self.rules.precision;
+            // It narrows with the root of the trials, or sooner.
+            let times = CHECK * (half / self.rules.precision).powi(2);
+            self.checked_at = (count + 1).max((count as f64 * times).min(1e6) as usize);
+        }
         if narrow {
             return KneeStep::End(KneeEnd::Precise);
         }
@@ -430,53 +439,27 @@ impl KneeSearch {
         (NEAR_QUEUE / (place * patience_s)).clamp(NEAR_LEAST, NEAR)
     }
 
-    /// Returns the capacity by the demands of the model of the server that explains the trials best.
+    /// Returns the capacity by the models of the server that explain the trials.
     fn modelled(&self) -> Option<Estimate> {
-        let (alone, limit_ns) = (self.alone?, self.limit_ns()?);
+        let alone = self.alone?;
         let mut requests = 0;
         let traces = self.of(KneeStage::Measure).rev().map(|number| &self.traces[number]);
         let recent = traces.take_while(|trace| {
-            let before = requests;
+            let enough = requests >= MODEL_REQUESTS;
             requests += trace.due_ns.len();
-            before < MODEL_REQUESTS
+            !enough
         });
-        let traces: Vec<&Trace> = recent.collect();
-        let twin = self.twin()?;
-        let most = twin
-            .saturated_ns
-            .map_or_else(|| self.place().map(|it| it * 1.05), |ns| Some(1e9 / ns))?;
-        let servers = (most / alone.per_s).max(1.0);
-        let mut kinds = vec![Kind::Pool(1), Kind::Pool(2), Kind::Shared(1), Kind::Shared(2)];
-        let around = [0.85, 0.95, 1.0, 1.05, 1.15].map(|times| (servers * times).round() as u32);
-        for servers in around.into_iter().chain([servers.floor() as u32, servers.ceil() as u32]) {
-            for kind in [Kind::Pool(servers), Kind::Shared(servers)] {
-                if !kinds.contains(&kind) {
-                    kinds.push(kind);
-                }
-            }
-        }
-        let mut models: Vec<Model> = kinds
-            .into_iter()
-            .filter_map(|kind| Model::of(kind, &traces, alone.p95_ns, limit_ns))
-            .collect();
-        models.retain(|model| !model.is_refuted());
-        models.sort_by(|a, b| a.deviates.total_cmp(&b.deviates));
-        let asked = Asked { limit_ns, constant: self.rules.constant };
-        let best = models.first()?;
-        let about = best.about(&asked);
-        let (place, half) = best.capacity(&asked, about)?;
-        let half = half.hypot(HALF_WIDTH_LEAST);
-        // Another one that explains the trials about as well may be the right one.
-        let as_good = models.iter().filter(|model| model.deviates < best.deviates + AS_GOOD);
-        let others: Vec<f64> = as_good.map(|model| model.about(&asked) - about).collect();
-        Some(Estimate {
-            point: place.exp(),
-            low: (place + others.iter().fold(-half, |a, b| a.min(*b))).exp(),
-            high: (place + others.iter().fold(half, |a, b| a.max(*b))).exp(),
-            standard_error: None,
-            level: 0.95,
-            samples: traces.len() as u32,
-        })
+        let saturated = self.twin()?.saturated_ns.map(|ns| 1e9 / ns);
+        let measured = Measured {
+            traces: recent.collect(),
+            alone_ns: alone.p95_ns,
+            limit_ns: self.limit_ns()?,
+            constant: self.rules.constant,
+            at_once: saturated.or_else(|| self.place())? / alone.per_s,
+        };
+        let estimate = measured.capacity()?;
+        let is_near = |trace: &&Trace| (trace.per_s / estimate.point - 1.0).abs() <= NEAR;
+        measured.traces.iter().any(is_near).then_some(estimate)
     }
 
     fn capacity(&mut self) -> Option<Estimate> {

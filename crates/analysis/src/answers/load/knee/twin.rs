@@ -55,7 +55,7 @@ pub(super) const HALF_WIDTH_LEAST: f64 = 0.01;
 
 /// Late requests come in bunches, so their numbers are skewed, and Student's t held the truth in 92 % of the
 /// searches of the battery; so much wider, as a factor, in 95 %.
-const SKEWED: f64 = 1.15;
+pub(super) const SKEWED: f64 = 1.15;
 
 /// With fewer late requests nothing is known of a rate.
 pub(super) const LATE_LEAST: u64 = 5;
