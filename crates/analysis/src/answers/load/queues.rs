@@ -17,6 +17,7 @@ pub(crate) enum Source {
 
 /// How the service times of a queue scatter.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(test, expect(dead_code, reason = "the benchmark has more queues than the test"))]
 pub(crate) enum Service {
     /// All are equal: M/D/1.
     Equal,

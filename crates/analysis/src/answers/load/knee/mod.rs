@@ -3,8 +3,9 @@
 //!
 //! One request at a time says what a limit can be and where to begin. Then the rate is doubled until more
 //! than 5 % of the requests are late. How late they are says roughly where the capacity is (`twin`), and the
-//! rest of the time is spent on trials there. Their first part does not count, since a queue that begins
-//! empty is too short; what that leaves is the same in the twin, and cancels.
+//! rest of the time is spent on trials there. They show what each request asked of the server (`demands`), and
+//! that gives the capacity (`modelled`). Where no model of the server explains them, those that were late are
+//! counted (`twin`).
 
 use super::MeasuredRequest;
 use model::{Estimate, Knee, KneeBreak, KneeEnd, KneeRules, KneeStage, KneeTrial, LoadPlan};
@@ -47,6 +48,7 @@ const MEASURE_LIMITS: f64 = 6.0;
 
 /// Of the trials that an interval seems to need, this part is measured before it is computed again.
 const CHECK: f64 = 0.8;
+const CHECK_FROM: usize = 3;
 
 /// Trials in all, and requests of one trial that measures at most.
 const TRIALS_MAX: usize = 60;
@@ -135,6 +137,8 @@ pub struct KneeSearch {
     length_ns: Option<f64>,
     /// Trials near the capacity when the interval is computed next.
     checked_at: usize,
+    /// The capacity by a model of the server.
+    modelled_per_s: Option<f64>,
     /// The last estimate, and of how many trials.
     estimate: Option<(usize, Option<Estimate>)>,
 }
@@ -150,7 +154,8 @@ impl KneeSearch {
             traces: Vec::new(),
             throughputs: Vec::new(),
             length_ns: None,
-            checked_at: TRIALS_LEAST,
+            checked_at: CHECK_FROM,
+            modelled_per_s: None,
             estimate: None,
         }
     }
@@ -311,7 +316,10 @@ impl KneeSearch {
 
     /// Returns the next trial near the capacity.
     fn measure(&mut self, limit_ns: f64, left_ns: f64) -> KneeStep {
-        let Some(place) = self.place() else {
+        let count = self.of(KneeStage::Measure).count();
+        let is_due = count >= self.checked_at;
+        let estimate = if is_due { self.capacity() } else { None };
+        let Some(place) = self.modelled_per_s.or_else(|| self.place()) else {
             return KneeStep::End(KneeEnd::OutOfTime);
         };
         let place = place.min(self.most());
@@ -337,14 +345,14 @@ impl KneeSearch {
                 least_ns.max(self.rules.trial_least_ns as f64).max(TRIAL_REQUESTS / place * 1e9);
             wanted_ns.max(least_ns).min(each_ns.max(MEASURE_LIMITS * limit_ns))
         });
-        let count = self.of(KneeStage::Measure).count();
-        let mut narrow = false;
-        if count >= self.checked_at {
-            let half = self.capacity().map_or(0.0, |it| (it.high - it.low) / 2.0 / it.point);
-            narrow = half > 0.0 && half <= self.rules.precision;
+        let half = estimate.map_or(f64::INFINITY, |it| (it.high - it.low) / 2.0 / it.point);
+        let narrow = half <= self.rules.precision && count >= TRIALS_LEAST;
+        if is_due {
             // It narrows with the root of the trials, or sooner.
-            let times = CHECK * (half / self.rules.precision).powi(2);
-            self.checked_at = (count + 1).max((count as f64 * times).min(1e6) as usize);
+            let needs = count as f64 * CHECK * (half / self.rules.precision).powi(2);
+            let needs =
+                if half.is_finite() { (needs.min(1e6) as usize).max(TRIALS_LEAST) } else { 0 };
+            self.checked_at = needs.max(count + 1);
         }
         if narrow {
             return KneeStep::End(KneeEnd::Precise);
@@ -457,19 +465,28 @@ impl KneeSearch {
             constant: self.rules.constant,
             at_once: saturated.or_else(|| self.place())? / alone.per_s,
         };
-        let estimate = measured.capacity()?;
-        let is_near = |trace: &&Trace| (trace.per_s / estimate.point - 1.0).abs() <= NEAR;
-        measured.traces.iter().any(is_near).then_some(estimate)
+        measured.capacity()
     }
 
+    /// Returns the capacity by a model of the server, or by the requests that were late if there is none.
     fn capacity(&mut self) -> Option<Estimate> {
-        let known = self.estimate.filter(|(trials, _)| *trials == self.trials.len());
+        if let Some((_, found)) = self.estimate.filter(|known| known.0 == self.trials.len()) {
+            return found;
+        }
+        let modelled = self.modelled();
+        self.modelled_per_s = modelled.map(|it| it.point);
+        let is_near = |estimate: &Estimate| {
+            let near =
+                |number: usize| (self.trials[number].per_s / estimate.point - 1.0).abs() <= NEAR;
+            self.of(KneeStage::Measure).any(near)
+        };
         let found =
-            known.map_or_else(|| self.modelled().or_else(|| self.counted()), |(_, found)| found);
+            modelled.map_or_else(|| self.counted(), |estimate| Some(estimate).filter(is_near));
         self.estimate = Some((self.trials.len(), found));
         found
     }
 
+    /// Returns the capacity by the number of requests that were late.
     fn counted(&self) -> Option<Estimate> {
         let near = self.near()?;
         let traces: Vec<&Trace> = near.iter().map(|number| &self.traces[*number]).collect();

@@ -328,3 +328,94 @@ impl Model {
         Some((place, (located.high - located.low) / 2.0))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use laws::station::open_all;
+
+    /// Returns traces of a load of 120 per second, if a request asks for 20 ms times what somebody says.
+    fn traces(kind: Kind, mut times: impl FnMut(&mut ChaCha8Rng) -> f64) -> Vec<Trace> {
+        let mut random = ChaCha8Rng::seed_from_u64(7);
+        let mut trace = || {
+            let mut at = 0.0;
+            let mut request = || {
+                at -= (1.0 - random.random::<f64>()).ln() * 1e9 / 120.0;
+                let demand = kind.demand(20e6 * times(&mut random));
+                Request { at_ns: at as u64, connection: 0, demand }
+            };
+            let requests: Vec<Request> = (0..2_000).map(|_| request()).collect();
+            let (visits, _) = open_all(&kind.station(), &requests).unwrap();
+            Trace {
+                per_s: 120.0,
+                due_ns: requests.iter().map(|it| it.at_ns).collect(),
+                done_ns: visits.iter().map(|it| Some(it.came_ns + it.response_ns()?)).collect(),
+                counted: 200..2_000,
+                late: 0,
+            }
+        };
+        (0..3).map(|_| trace()).collect()
+    }
+
+    fn measured<'a>(traces: &'a [Trace], at_once: f64) -> Measured<'a> {
+        Measured {
+            traces: traces.iter().collect(),
+            alone_ns: 60e6,
+            limit_ns: 150e6,
+            constant: false,
+            at_once,
+        }
+    }
+
+    #[test]
+    fn the_model_that_made_the_answers_is_among_the_best() {
+        let exponential = |random: &mut ChaCha8Rng| -(1.0 - random.random::<f64>()).ln();
+        for kind in [Kind::Pool(3), Kind::Shared(3)] {
+            let traces = traces(kind, exponential);
+            let measured = measured(&traces, 3.2);
+            let kinds = measured.kinds();
+            assert!(kinds.contains(&kind) && kinds.contains(&Kind::Pool(1)), "{kinds:?}");
+            let passes = |kind| Model::of(kind, &measured).unwrap().deviates <= REFUTED;
+            assert!(passes(kind) && !passes(Kind::Pool(1)), "{kind:?}");
+            let found = measured.capacity().unwrap();
+            assert!((found.high / found.low - 1.0) < 0.3, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_response_takes_elsewhere_is_no_demand() {
+        let mut traces = traces(Kind::Pool(3), |_| 1.0);
+        for done in traces.iter_mut().flat_map(|trace| &mut trace.done_ns) {
+            *done = done.map(|ns| ns + 30_000_000);
+        }
+        let model = Model::of(Kind::Pool(3), &measured(&traces, 3.0)).unwrap();
+        assert!((model.outside_ns / 30e6 - 1.0).abs() < 0.01, "{}", model.outside_ns);
+        assert!((model.mean_ns / 20e6 - 1.0).abs() < 0.02 && model.deviates < 1.0, "{model:?}");
+    }
+
+    #[test]
+    fn demands_that_depend_on_the_one_before_are_shuffled_in_runs() {
+        let mut level = 0.0_f64;
+        let phases = |random: &mut ChaCha8Rng| {
+            level =
+                if random.random::<f64>() < 0.01 { 2.0 * random.random::<f64>() } else { level };
+            level.max(0.1)
+        };
+        let traces = traces(Kind::Pool(3), phases);
+        let measured = measured(&traces, 3.0);
+        let mut model = Model::of(Kind::Pool(3), &measured).unwrap();
+        assert!(model.deviates > REFUTED, "{}", model.deviates);
+        model.depend(&measured);
+        assert!(model.deviates <= REFUTED, "{}", model.deviates);
+    }
+
+    #[test]
+    fn a_server_that_refuses_has_no_model() {
+        let mut traces = traces(Kind::Pool(3), |_| 1.0);
+        for trace in &mut traces {
+            trace.done_ns.iter_mut().step_by(7).for_each(|done| *done = None);
+        }
+        assert_eq!(measured(&traces, 3.0).capacity(), None);
+        assert_eq!(measured(&[], 3.0).capacity(), None);
+    }
+}
