@@ -17,7 +17,6 @@ pub(crate) enum Source {
 
 /// How the service times of a queue scatter.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(test, expect(dead_code, reason = "the benchmark has more queues than the test"))]
 pub(crate) enum Service {
     /// All are equal: M/D/1.
     Equal,
@@ -142,7 +141,7 @@ impl Source {
         };
         let of = |table: &[(f64, [f64; 3])], busy: f64| {
             let row = table.iter().find(|(known, _)| (known - busy).abs() < 1e-9);
-            1e6 * row.expect("a utilisation of the table").1[place]
+            row.map_or(f64::NAN, |row| 1e6 * row.1[place])
         };
         match self {
             Source::Correlated(_) => 1e6 * (0.5_f64 * normal).exp(),

@@ -193,7 +193,7 @@ fn one_disturbed_trial_changes_little() {
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig {
         failure_persistence: None,
-        cases: 64,
+        cases: 16,
         ..proptest::prelude::ProptestConfig::default()
     })]
 
