@@ -9,12 +9,19 @@ mod coverage;
 mod queues;
 
 use coverage::coverage;
-use queues::Source;
+use queues::{Service, Source};
 
-const SOURCES: [(&str, Source); 5] = [
+const SOURCES: [(&str, Source); 12] = [
     ("independent", Source::Independent),
-    ("M/M/1, ρ = 0.7", Source::Queue(0.7)),
-    ("M/M/1, ρ = 0.9", Source::Queue(0.9)),
+    ("M/D/1, ρ = 0.5", Source::Queue(Service::Equal, 0.5)),
+    ("M/D/1, ρ = 0.7", Source::Queue(Service::Equal, 0.7)),
+    ("M/D/1, ρ = 0.9", Source::Queue(Service::Equal, 0.9)),
+    ("M/M/1, ρ = 0.5", Source::Queue(Service::Exponential, 0.5)),
+    ("M/M/1, ρ = 0.7", Source::Queue(Service::Exponential, 0.7)),
+    ("M/M/1, ρ = 0.9", Source::Queue(Service::Exponential, 0.9)),
+    ("M/H2/1, ρ = 0.5", Source::Queue(Service::Uneven, 0.5)),
+    ("M/H2/1, ρ = 0.7", Source::Queue(Service::Uneven, 0.7)),
+    ("M/H2/1, ρ = 0.9", Source::Queue(Service::Uneven, 0.9)),
     ("AR(1), φ = 0.9", Source::Correlated(0.9)),
     ("AR(1), φ = 0.99", Source::Correlated(0.99)),
 ];

@@ -1,22 +1,26 @@
 //! Prints how often a search for a server's capacity holds the truth, how narrow its interval is and how
 //! long it takes, for simulated servers: the table of docs/load.md.
 //!
-//! `cargo bench -p analysis --bench knee -- [SEARCHES] [PART OF A NAME]` (50 of each server unless given).
+//! `cargo bench -p analysis --bench knee -- [SEARCHES] [known|fresh] [PART OF A NAME]` (12 searches of each server
+//! unless given).
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and may stop")]
 
+mod fresh;
 #[path = "../../tests/support/searches.rs"]
 mod searches;
 #[path = "../../tests/support/servers.rs"]
 mod servers;
 
+use fresh::fresh;
 use laws::station::Station;
+use model::Knee;
 use searches::{rules, search};
 use servers::{Scatter, Server};
 use std::collections::HashMap;
 
 /// Requests of the loads that the truth is computed from.
-const REQUESTS: f64 = 400e3;
+const REQUESTS: f64 = 2e6;
 
 /// A server and the limit that is asked for, in ms; `None` for the one by default.
 type Case = (&'static str, Server, Option<f64>);
@@ -54,58 +58,79 @@ fn known() -> Vec<Case> {
     ]
 }
 
+/// Something whose capacity is searched for.
+struct Subject {
+    name: &'static str,
+    search: Box<dyn Fn(u64) -> (Knee, f64)>,
+    /// The capacity within a limit in ns.
+    capacity: Box<dyn Fn(f64) -> f64>,
+}
+
+fn subjects() -> [(&'static str, Vec<Subject>); 2] {
+    let known = known().into_iter().map(|(name, server, limit_ms)| Subject {
+        name,
+        search: Box::new(move |seed| search(&server, rules(limit_ms), seed)),
+        capacity: Box::new(move |limit_ns| server.capacity(limit_ns, false, REQUESTS)),
+    });
+    let fresh = fresh().into_iter().map(|server| {
+        let same = server.clone();
+        Subject {
+            name: server.name,
+            search: Box::new(move |seed| server.search(seed)),
+            capacity: Box::new(move |limit_ns| same.capacity(limit_ns, REQUESTS)),
+        }
+    });
+    [("known", known.collect()), ("fresh", fresh.collect())]
+}
+
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|it| !it.starts_with('-')).collect();
-    let count: u64 = words.first().map_or(50, |text| text.parse().unwrap());
-    let part = words.get(1).map_or("", String::as_str);
+    let count: u64 = words.first().map_or(12, |text| text.parse().unwrap());
+    let set = words.get(1).map_or("", String::as_str);
+    let part = words.get(2).map_or("", String::as_str);
     println!(
-        "{:<32} {:>8} {:>9} {:>8} {:>7} {:>8} {:>7} {:>7} {:>8} {:>8}",
-        "server",
-        "limit",
-        "truth",
-        "covered",
-        "answers",
-        "bias",
-        "scatter",
-        "width",
-        "time",
-        "longest"
+        "| server | limit | capacity per second | held the truth | bias | scatter | width | time |\n\
+         |---|---|---|---|---|---|---|---|"
     );
-    for (name, server, limit_ms) in known().into_iter().filter(|(name, ..)| name.contains(part)) {
-        let mut truths: HashMap<i64, f64> = HashMap::new();
-        let (mut covered, mut widths, mut ratios, mut times) =
-            (0, Vec::new(), Vec::new(), Vec::new());
-        let mut last = (0.0, 0.0);
-        for seed in 0..count {
-            let (knee, seconds) = search(&server, rules(limit_ms), seed);
-            times.push(seconds);
-            let Some(limit_ns) = knee.limit_ns else { continue };
-            // To half a per cent of the limit, which the truth hangs on.
-            let key = (limit_ns.ln() * 200.0).round();
-            let truth = *truths
-                .entry(key as i64)
-                .or_insert_with(|| server.capacity((key / 200.0).exp(), false, REQUESTS));
-            last = (limit_ns, truth);
-            let Some(found) = knee.capacity_per_s else {
-                println!("  {seed}: {:?}, roughly {:?}", knee.end, knee.roughly_per_s);
-                continue;
-            };
-            covered += u32::from(found.low <= truth && truth <= found.high);
-            widths.push((found.high - found.low) / found.point);
-            ratios.push(found.point / truth - 1.0);
+    for (_, subjects) in subjects().into_iter().filter(|(name, _)| name.contains(set)) {
+        for subject in subjects.iter().filter(|subject| subject.name.contains(part)) {
+            line(subject, count);
         }
-        let middle = |values: &[f64]| analysis::median(values).unwrap_or(f64::NAN);
-        println!(
-            "{name:<32} {:>5.1} ms {:>9.1} {:>6.0} % {:>7} {:>+6.1} % {:>5.1} % {:>5.1} % {:>6.0} s {:>6.0} s",
-            last.0 / 1e6,
-            last.1,
-            100.0 * f64::from(covered) / widths.len() as f64,
-            widths.len(),
-            100.0 * middle(&ratios),
-            100.0 * analysis::variance(&ratios).unwrap_or(f64::NAN).sqrt(),
-            100.0 * middle(&widths),
-            middle(&times),
-            times.iter().copied().fold(0.0, f64::max),
-        );
     }
+}
+
+fn line(subject: &Subject, count: u64) {
+    let mut truths: HashMap<i64, f64> = HashMap::new();
+    let (mut covered, mut widths, mut ratios, mut times) = (0, Vec::new(), Vec::new(), Vec::new());
+    let mut last = (0.0, 0.0);
+    for seed in 0..count {
+        let (knee, seconds) = (subject.search)(seed);
+        times.push(seconds);
+        let Some(limit_ns) = knee.limit_ns else { continue };
+        // To half a per cent of the limit, which the truth hangs on.
+        let key = (limit_ns.ln() * 200.0).round();
+        let truth =
+            *truths.entry(key as i64).or_insert_with(|| (subject.capacity)((key / 200.0).exp()));
+        last = (limit_ns, truth);
+        let Some(found) = knee.capacity_per_s else {
+            println!("  {seed}: {:?}, roughly {:?}", knee.end, knee.roughly_per_s);
+            continue;
+        };
+        covered += u32::from(found.low <= truth && truth <= found.high);
+        widths.push((found.high - found.low) / found.point);
+        ratios.push(found.point / truth - 1.0);
+    }
+    let middle = |values: &[f64]| analysis::median(values).unwrap_or(f64::NAN);
+    println!(
+        "| {} | {:.4} ms | {:.5} | {covered} of {} | {:+.1} % | {:.1} % | {:.1} % | {:.0} s, {:.0} s |",
+        subject.name,
+        last.0 / 1e6,
+        last.1,
+        widths.len(),
+        100.0 * middle(&ratios),
+        100.0 * analysis::variance(&ratios).unwrap_or(f64::NAN).sqrt(),
+        100.0 * middle(&widths),
+        middle(&times),
+        times.iter().copied().fold(0.0, f64::max),
+    );
 }

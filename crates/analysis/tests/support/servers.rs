@@ -113,24 +113,11 @@ impl Server {
     /// Returns the rate per second at which 5 % of the requests take longer than a limit in the steady state,
     /// from loads of that number of requests.
     pub(crate) fn capacity(&self, limit_ns: f64, constant: bool, requests: f64) -> f64 {
-        let late = |per_s: f64| {
-            let mut random = ChaCha8Rng::seed_from_u64(5);
-            let all = self.open(per_s, constant, requests / per_s * 1e9, 500, &mut random);
-            let counted = &all[all.len() / 20..];
-            let is_late = |one: &&MeasuredRequest| {
-                one.done_ns.is_none_or(|done_ns| (done_ns - one.at_ns) as f64 > limit_ns)
-            };
-            counted.iter().filter(is_late).count() as f64 / counted.len() as f64
+        let load = |per_s: f64, requests: f64, seed| {
+            let mut random = ChaCha8Rng::seed_from_u64(seed);
+            self.open(per_s, constant, requests / per_s * 1e9, 500, &mut random)
         };
-        let (mut low, mut high) = (1e-3_f64, 1e6_f64);
-        // First where the order of magnitude is, with few requests at each.
-        let most = self.most_per_s();
-        (low, high) = (low.max(most / 100.0), high.min(most * 1.2));
-        while high / low > 1.001 {
-            let middle = (low * high).sqrt();
-            *(if late(middle) <= 0.05 { &mut low } else { &mut high }) = middle;
-        }
-        (low * high).sqrt()
+        capacity_of(limit_ns, self.most_per_s(), requests, load)
     }
 
     /// Returns the highest throughput, per second.
@@ -146,4 +133,36 @@ impl Server {
         };
         held.min(self.station.cpus.map_or(f64::INFINITY, |cpus| f64::from(cpus) * each(cpu_ns)))
     }
+}
+
+/// Loads that a capacity is computed from.
+const LOADS: u64 = 4;
+
+/// Returns the rate per second at which 5 % of the requests take longer than a limit in the steady state, of
+/// a server with this highest throughput, from that number of requests.
+pub(crate) fn capacity_of(
+    limit_ns: f64,
+    most_per_s: f64,
+    requests: f64,
+    load: impl Fn(f64, f64, u64) -> Vec<MeasuredRequest>,
+) -> f64 {
+    let late = |per_s: f64, seed: u64| {
+        let all = load(per_s, requests / LOADS as f64, seed);
+        let counted = &all[all.len() / 20..];
+        let is_late = |one: &&MeasuredRequest| {
+            one.done_ns.is_none_or(|done_ns| (done_ns - one.at_ns) as f64 > limit_ns)
+        };
+        counted.iter().filter(is_late).count() as f64 / counted.len() as f64
+    };
+    let between = |mut low: f64, mut high: f64, loads: u64| {
+        while high / low > 1.001 {
+            let middle = (low * high).sqrt();
+            let part = (0..loads).map(|seed| late(middle, seed)).sum::<f64>() / loads as f64;
+            *(if part <= 0.05 { &mut low } else { &mut high }) = middle;
+        }
+        (low * high).sqrt()
+    };
+    let about = between(most_per_s / 100.0, most_per_s * 1.2, 1);
+    let room = 1.0 + 0.2 * (1.0 - about / most_per_s).max(0.02);
+    between(about / room, about * room, LOADS)
 }

@@ -33,7 +33,7 @@ const BATCHES: usize = 20;
 /// With fewer batches there is no interval, nor with fewer that are independent, of batches or of slices.
 const BATCHES_LEAST: usize = 10;
 const EFFECTIVE_LEAST: f64 = 6.0;
-const SLICES_EFFECTIVE_LEAST: f64 = 15.0;
+const SLICES_EFFECTIVE_LEAST: f64 = 25.0;
 
 /// No batches count as fewer than by this correlation.
 const CORRELATION_MAX: f64 = 0.95;
@@ -42,7 +42,7 @@ const CORRELATION_MAX: f64 = 0.95;
 const GATHER: f64 = 0.9;
 
 /// The fewest independent requests on either side of a percentile.
-const BEYOND_LEAST: f64 = 7.0;
+const BEYOND_LEAST: f64 = 10.0;
 
 /// The effect of dependence is taken for no less than this: it is an estimate.
 const EFFECT_LEAST: f64 = 0.5;

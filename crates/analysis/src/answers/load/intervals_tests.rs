@@ -1,5 +1,5 @@
 use super::super::coverage::coverage;
-use super::super::queues::Source;
+use super::super::queues::{Service, Source};
 use super::*;
 
 /// Slices of a second, each with times in ns.
@@ -13,7 +13,13 @@ fn load(slices: &[Vec<(u64, u64)>]) -> LoadIntervals {
 /// The whole table is made by `cargo bench -p analysis --bench intervals`.
 #[test]
 fn intervals_hold_the_truth_where_times_depend_on_each_other() {
-    let sources = [Source::Independent, Source::Queue(0.7), Source::Correlated(0.99)];
+    let sources = [
+        Source::Independent,
+        Source::Queue(Service::Equal, 0.7),
+        Source::Queue(Service::Exponential, 0.7),
+        Source::Queue(Service::Uneven, 0.5),
+        Source::Correlated(0.99),
+    ];
     for (source, seconds) in sources.map(|source| (source, 30.0)) {
         let found = coverage(source, seconds, 100);
         for found in &found {

@@ -3,13 +3,17 @@
 //!
 //! One request at a time says what a limit can be and where to begin. Then the rate is doubled until more
 //! than 5 % of the requests are late. How late they are says roughly where the capacity is (`twin`), and the
-//! rest of the time is spent on trials there. Their first part does not count, since a queue that begins
-//! empty is too short; what that leaves is the same in the twin, and cancels.
+//! rest of the time is spent on trials there. They show what each request asked of the server (`demands`), and
+//! that gives the capacity (`modelled`). Where no model of the server explains them, those that were late are
+//! counted (`twin`).
 
 use super::MeasuredRequest;
 use model::{Estimate, Knee, KneeBreak, KneeEnd, KneeRules, KneeStage, KneeTrial, LoadPlan};
+use modelled::Measured;
 use twin::{LATE_LEAST, Trace, Twin};
 
+mod demands;
+mod modelled;
 #[cfg(test)]
 mod tests;
 mod twin;
@@ -41,6 +45,10 @@ const FORGETS: [f64; 2] = [2.0, 30.0];
 const FORGETS_QUEUE: f64 = 300.0;
 const TRIALS_LEAST: usize = 8;
 const MEASURE_LIMITS: f64 = 6.0;
+
+/// Of the trials that an interval seems to need, this part is measured before it is computed again.
+const CHECK: f64 = 0.8;
+const CHECK_FROM: usize = 3;
 
 /// Trials in all, and requests of one trial that measures at most.
 const TRIALS_MAX: usize = 60;
@@ -79,6 +87,9 @@ const SATURATED: f64 = 0.6;
 const UP: f64 = 1.25;
 const DOWN: f64 = 0.6;
 const DOWN_LEAST: f64 = 0.99;
+
+/// Requests that a model of the server is found from: the last.
+const MODEL_REQUESTS: usize = 150_000;
 
 /// What is to be done next.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -124,6 +135,12 @@ pub struct KneeSearch {
     throughputs: Vec<f64>,
     /// How long a trial near the capacity is, in ns, once that is known.
     length_ns: Option<f64>,
+    /// Trials near the capacity when the interval is computed next.
+    checked_at: usize,
+    /// The capacity by a model of the server.
+    modelled_per_s: Option<f64>,
+    /// The last estimate, and of how many trials.
+    estimate: Option<(usize, Option<Estimate>)>,
 }
 
 impl KneeSearch {
@@ -137,6 +154,9 @@ impl KneeSearch {
             traces: Vec::new(),
             throughputs: Vec::new(),
             length_ns: None,
+            checked_at: CHECK_FROM,
+            modelled_per_s: None,
+            estimate: None,
         }
     }
 
@@ -209,7 +229,8 @@ impl KneeSearch {
         let taken_ns = (trial.elapsed_ns - begun_ns).max(1) as f64;
         self.throughputs.push(answered as f64 * part.min(1.0) * 1e9 / taken_ns);
         let due_ns = requests.iter().map(|one| one.at_ns).collect();
-        self.traces.push(Trace { per_s: trial.per_s, due_ns, counted, late: trial.late });
+        let done_ns = requests.iter().map(|one| one.done_ns).collect();
+        self.traces.push(Trace { per_s: trial.per_s, due_ns, done_ns, counted, late: trial.late });
         self.trials.push(trial);
     }
 
@@ -295,7 +316,10 @@ impl KneeSearch {
 
     /// Returns the next trial near the capacity.
     fn measure(&mut self, limit_ns: f64, left_ns: f64) -> KneeStep {
-        let Some(place) = self.place() else {
+        let count = self.of(KneeStage::Measure).count();
+        let is_due = count >= self.checked_at;
+        let estimate = if is_due { self.capacity() } else { None };
+        let Some(place) = self.modelled_per_s.or_else(|| self.place()) else {
             return KneeStep::End(KneeEnd::OutOfTime);
         };
         let place = place.min(self.most());
@@ -321,10 +345,15 @@ impl KneeSearch {
                 least_ns.max(self.rules.trial_least_ns as f64).max(TRIAL_REQUESTS / place * 1e9);
             wanted_ns.max(least_ns).min(each_ns.max(MEASURE_LIMITS * limit_ns))
         });
-        let narrow = self.capacity().is_some_and(|estimate| {
-            (estimate.high - estimate.low) / 2.0 <= self.rules.precision * estimate.point
-                && estimate.samples as usize >= TRIALS_LEAST
-        });
+        let half = estimate.map_or(f64::INFINITY, |it| (it.high - it.low) / 2.0 / it.point);
+        let narrow = half <= self.rules.precision && count >= TRIALS_LEAST;
+        if is_due {
+            // It narrows with the root of the trials, or sooner.
+            let needs = count as f64 * CHECK * (half / self.rules.precision).powi(2);
+            let needs =
+                if half.is_finite() { (needs.min(1e6) as usize).max(TRIALS_LEAST) } else { 0 };
+            self.checked_at = needs.max(count + 1);
+        }
         if narrow {
             return KneeStep::End(KneeEnd::Precise);
         }
@@ -418,7 +447,47 @@ impl KneeSearch {
         (NEAR_QUEUE / (place * patience_s)).clamp(NEAR_LEAST, NEAR)
     }
 
-    fn capacity(&self) -> Option<Estimate> {
+    /// Returns the capacity by the models of the server that explain the trials.
+    fn modelled(&self) -> Option<Estimate> {
+        let alone = self.alone?;
+        let mut requests = 0;
+        let traces = self.of(KneeStage::Measure).rev().map(|number| &self.traces[number]);
+        let recent = traces.take_while(|trace| {
+            let enough = requests >= MODEL_REQUESTS;
+            requests += trace.due_ns.len();
+            !enough
+        });
+        let saturated = self.twin()?.saturated_ns.map(|ns| 1e9 / ns);
+        let measured = Measured {
+            traces: recent.collect(),
+            alone_ns: alone.p95_ns,
+            limit_ns: self.limit_ns()?,
+            constant: self.rules.constant,
+            at_once: saturated.or_else(|| self.place())? / alone.per_s,
+        };
+        measured.capacity()
+    }
+
+    /// Returns the capacity by a model of the server, or by the requests that were late if there is none.
+    fn capacity(&mut self) -> Option<Estimate> {
+        if let Some((_, found)) = self.estimate.filter(|known| known.0 == self.trials.len()) {
+            return found;
+        }
+        let modelled = self.modelled();
+        self.modelled_per_s = modelled.map(|it| it.point);
+        let is_near = |estimate: &Estimate| {
+            let near =
+                |number: usize| (self.trials[number].per_s / estimate.point - 1.0).abs() <= NEAR;
+            self.of(KneeStage::Measure).any(near)
+        };
+        let found =
+            modelled.map_or_else(|| self.counted(), |estimate| Some(estimate).filter(is_near));
+        self.estimate = Some((self.trials.len(), found));
+        found
+    }
+
+    /// Returns the capacity by the number of requests that were late.
+    fn counted(&self) -> Option<Estimate> {
         let near = self.near()?;
         let traces: Vec<&Trace> = near.iter().map(|number| &self.traces[*number]).collect();
         let Some(estimate) = self.twin()?.estimate(&traces) else { return self.between() };
@@ -451,12 +520,18 @@ impl KneeSearch {
     }
 
     /// Returns what the trials say, and why no more were measured.
-    pub fn finish(self, scruple: &str, plan: &LoadPlan, end: KneeEnd, doubts: Vec<String>) -> Knee {
+    pub fn finish(
+        mut self,
+        scruple: &str,
+        plan: &LoadPlan,
+        end: KneeEnd,
+        doubts: Vec<String>,
+    ) -> Knee {
+        let capacity_per_s = self.capacity();
         let open = || self.trials.iter().filter(|trial| trial.stage != KneeStage::Alone);
         let broke = open().filter(|trial| !trial.held()).min_by(|a, b| a.per_s.total_cmp(&b.per_s));
         let below = |trial: &&KneeTrial| broke.is_none_or(|broke| trial.per_s < broke.per_s);
         let held = open().filter(|trial| trial.held()).filter(below).map(|trial| trial.per_s);
-        let capacity_per_s = self.capacity();
         Knee {
             format: model::KNEE_FORMAT,
             scruple: scruple.into(),

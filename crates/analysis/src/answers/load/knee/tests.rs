@@ -38,25 +38,28 @@ fn made_up(
 fn the_interval_holds_the_capacity_of_a_server() {
     // μ − ln 20 / L for M/M/1; the others were computed by the battery from loads of 2,000,000 requests.
     let scattered = Server::new(Station::servers(4), 20.0, 0.0, Scatter::Erlang4);
-    let shared = Server::new(Station::worker_each(2), 0.0, 5.0, Scatter::None);
-    for (server, truth) in [
-        (single(5.0, Scatter::Exponential), 200.0 - 20.0_f64.ln() / 0.04994),
-        (single(5.0, Scatter::None), 169.86),
-        (scattered, 140.97),
-        (shared, 343.31),
+    let slow = Server::new(Station::servers(8), 400.0, 0.0, Scatter::None);
+    let shared = Server::new(Station::worker_each(2), 0.0, 2.0, Scatter::None);
+    let mut covered = 0;
+    for (server, limit_ms, truth) in [
+        (single(5.0, Scatter::Exponential), 50.0, 200.0 - 20.0_f64.ln() / 0.04994),
+        (single(5.0, Scatter::None), 50.0, 169.86),
+        (single(10.0, Scatter::None), 12.0, 6.13),
+        (scattered, 50.0, 140.97),
+        (slow, 2000.7, 19.14),
+        (shared, 20.0, 857.9),
     ] {
-        let (mut covered, mut wide) = (0, 0);
-        for seed in 0..8 {
-            let (knee, seconds) = searches::search(&server, rules(Some(50.0)), seed);
+        for seed in 0..2 {
+            let (knee, seconds) = searches::search(&server, rules(Some(limit_ms)), seed);
             let found = knee.capacity_per_s.unwrap();
             covered += u32::from(found.low <= truth && truth <= found.high);
-            wide += u32::from((found.high - found.low) / found.point > 0.13);
-            assert!((found.point / truth - 1.0).abs() < 0.1, "{server:?}: {found:?} of {truth}");
+            assert!((found.high - found.low) / found.point < 0.1, "{server:?}: {found:?}");
+            assert!((found.point / truth - 1.0).abs() < 0.05, "{server:?}: {found:?} of {truth}");
             assert!(seconds <= 180.0, "{server:?}: {seconds} s");
             assert_eq!(knee.broke_by, Some(KneeBreak::ResponseTime));
         }
-        assert!(covered >= 6 && wide <= 2, "{server:?}: {covered} hold {truth}, {wide} are wide");
     }
+    assert!(covered >= 10, "{covered} of 12");
 }
 
 #[test]
@@ -190,7 +193,7 @@ fn one_disturbed_trial_changes_little() {
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig {
         failure_persistence: None,
-        cases: 64,
+        cases: 16,
         ..proptest::prelude::ProptestConfig::default()
     })]
 

@@ -19,6 +19,8 @@ pub(super) struct Trace {
     pub(super) per_s: f64,
     /// When each came, in ns, ascending.
     pub(super) due_ns: Vec<u64>,
+    /// When each was answered, in ns.
+    pub(super) done_ns: Vec<Option<u64>>,
     /// Those that count.
     pub(super) counted: Range<usize>,
     /// How many of these were late.
@@ -49,11 +51,11 @@ const STEPS: usize = 48;
 
 /// An interval is never narrower than this part of the capacity on either side: the generator's own
 /// delays, and what the formula leaves out.
-const HALF_WIDTH_LEAST: f64 = 0.01;
+pub(super) const HALF_WIDTH_LEAST: f64 = 0.01;
 
 /// Late requests come in bunches, so their numbers are skewed, and Student's t held the truth in 92 % of the
 /// searches of the battery; so much wider, as a factor, in 95 %.
-const SKEWED: f64 = 1.15;
+pub(super) const SKEWED: f64 = 1.15;
 
 /// With fewer late requests nothing is known of a rate.
 pub(super) const LATE_LEAST: u64 = 5;
@@ -275,7 +277,8 @@ mod tests {
         let due_ns: Vec<u64> = (0..20_000_u64).map(|n| n * 1_000_000 + n * n % 3_000_017).collect();
         let mut due_ns = due_ns;
         due_ns.sort_unstable();
-        let mut trace = Trace { per_s: 1_000.0, counted: 1_000..19_000, due_ns, late: 0 };
+        let mut trace =
+            Trace { per_s: 1_000.0, counted: 1_000..19_000, done_ns: Vec::new(), due_ns, late: 0 };
         trace.late = twin.late(&trace, 0.998e6);
         assert!(trace.late > 100);
         let found = twin.equal_ns(&[&trace]).unwrap();
