@@ -271,9 +271,17 @@ pub struct Network {
     pub syn_retransmits: Option<u64>,
     /// Segments sent again (`RetransSegs`).
     pub retransmits: Option<u64>,
-    /// Acknowledgements that were delayed in the hope of data to send them with (`DelayedACKs`).
-    #[serde(default)]
-    pub delayed_acks: Option<u64>,
+}
+
+/// Answers whose last byte came 38 to 50 ms after their first, by HTTP/1.1 without TLS.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LateEnds {
+    /// How many, without the next.
+    pub count: u64,
+    /// Answers of which scruple acknowledged the first part at once (`TCP_QUICKACK`), to see what that does.
+    pub hurried: u64,
+    /// Of these, those that ended late.
+    pub hurried_late: u64,
 }
 
 /// A time in which no request was answered while several waited.
@@ -310,12 +318,7 @@ pub enum LoadPathology {
     },
     /// The server sends an answer in two parts, and its kernel keeps the second back until the first is
     /// acknowledged (Nagle's algorithm), which the client's kernel delays by 40 ms.
-    DelayedAck {
-        /// Answers whose end came 40 ms after their beginning.
-        answers: u64,
-        /// Acknowledgements that the kernel delayed.
-        delayed_acks: u64,
-    },
+    DelayedAck(LateEnds),
 }
 
 /// An operational law that must hold whatever the server is (Denning and Buzen, *The Operational
@@ -487,9 +490,9 @@ pub struct LoadResult {
     /// Times without any answer, at most 1,000 of each thread.
     #[serde(default)]
     pub stalls: Vec<LoadStall>,
-    /// Answers whose last byte came 38 to 50 ms after their first, by HTTP/1.1.
+    /// Answers that ended as late as a delayed acknowledgement comes.
     #[serde(default)]
-    pub late_ends: u64,
+    pub late_ends: LateEnds,
     /// Well-known causes of long response times.
     #[serde(default)]
     pub pathologies: Vec<LoadPathology>,

@@ -16,8 +16,6 @@ pub struct Counters {
     pub syn_retransmits: Option<u64>,
     /// Segments of any kind sent again.
     pub retransmits: Option<u64>,
-    /// Acknowledgements that were delayed in the hope of data to send them with.
-    pub delayed_acks: Option<u64>,
 }
 
 impl Counters {
@@ -32,7 +30,6 @@ impl Counters {
             listen_drops: added(self.listen_drops, earlier.listen_drops),
             syn_retransmits: added(self.syn_retransmits, earlier.syn_retransmits),
             retransmits: added(self.retransmits, earlier.retransmits),
-            delayed_acks: added(self.delayed_acks, earlier.delayed_acks),
         }
     }
 }
@@ -51,7 +48,6 @@ pub fn parse(netstat: &str, snmp: &str) -> Counters {
         listen_drops: counter(netstat, "TcpExt", "ListenDrops"),
         syn_retransmits: counter(netstat, "TcpExt", "TCPSynRetrans"),
         retransmits: counter(snmp, "Tcp", "RetransSegs"),
-        delayed_acks: counter(netstat, "TcpExt", "DelayedACKs"),
     }
 }
 

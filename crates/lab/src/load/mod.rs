@@ -195,7 +195,7 @@ pub(crate) mod tests {
             network: Network::default(),
             syn_backoff: Vec::new(),
             stalls: Vec::new(),
-            late_ends: 0,
+            late_ends: model::LateEnds::default(),
             pathologies: Vec::new(),
             audit: Vec::new(),
             generator_cpu_ns: 0,

@@ -4,7 +4,7 @@ use crate::LoadCurves;
 use crate::chart::{Mark, load_over_time, request_times};
 use crate::doc::{Block, Doc, Role, Table, Tone};
 use model::{
-    Arrivals, Estimate, Expectation, Expected, Fairness, LawCheck, LoadCounts, LoadError,
+    Arrivals, Estimate, Expectation, Expected, Fairness, LateEnds, LawCheck, LoadCounts, LoadError,
     LoadNumber, LoadPathology, LoadPlan, LoadResult, LoadTimes, RequestOrder, Unit,
 };
 use wording::number::{Terms, count, estimate, parts, rounded, share, value};
@@ -497,12 +497,12 @@ fn network(result: &LoadResult) -> Vec<Remark> {
 /// Returns a well-known cause of long response times, with its evidence.
 fn pathology(found: &LoadPathology) -> String {
     match *found {
-        LoadPathology::DelayedAck { answers, delayed_acks } => format!(
-            "Nagle's algorithm and delayed acknowledgements: {} ended 40 ms after they began, and the kernel \
-             delayed {}. The server sends an answer in two parts, and its kernel keeps the second until the \
-             first is acknowledged. Send answers in one write, or set TCP_NODELAY.",
-            counted(answers, "answer"),
-            counted(delayed_acks, "acknowledgement")
+        LoadPathology::DelayedAck(LateEnds { count, hurried, hurried_late }) => format!(
+            "Nagle's algorithm and delayed acknowledgements: {} ended 40 ms after they began. Of {hurried} \
+             whose first part scruple acknowledged at once, {hurried_late} did. The server sends an answer \
+             in two parts, and its kernel keeps the second until the first is acknowledged. Send answers \
+             in one write, or set TCP_NODELAY.",
+            counted(count, "answer")
         ),
         LoadPathology::AllStalled { times, longest_ns, total_ns, waiting, server_cpus } => {
             let [longest, total] = [longest_ns, total_ns].map(|ns| time(ns as f64));

@@ -7,7 +7,7 @@ use super::tally::{Tally, record};
 use super::transport::{Route, Stream, Taken, is_pending, reason};
 use hdrhistogram::Histogram;
 use mio::{Registry, Token};
-use model::LoadError;
+use model::{LateEnds, LoadError};
 use std::io::{self, ErrorKind};
 use sys::clock::now_ns;
 
@@ -73,6 +73,19 @@ pub(super) struct Wire<'a> {
     pub(super) read_bytes: u64,
     /// Bytes written.
     pub(super) written_bytes: u64,
+    /// Answers that ended late, and those whose first part was acknowledged at once.
+    pub(super) late_ends: u64,
+    pub(super) hurried: u64,
+}
+
+/// After this number of answers that ended late, the first part of some is acknowledged at once.
+const LATE_ENDS: u64 = 20;
+const HURRIED_MAX: u64 = 10;
+
+impl Wire<'_> {
+    fn hurries(&self) -> bool {
+        self.late_ends >= LATE_ENDS && self.hurried < HURRIED_MAX
+    }
 }
 
 /// What is known of a connection from an event.
@@ -133,6 +146,8 @@ pub(super) struct Connection {
     pub(super) sent_ns: u64,
     /// When a part of its answer had come and the rest had not; 0 if it has come in one piece.
     begun_ns: u64,
+    /// Whether that part was acknowledged at once.
+    is_hurried: bool,
     /// How much earlier it could have been sent, in ns.
     pub(super) own_late_ns: u64,
     /// Whether it, or one that was in its place before, has had a request to send.
@@ -180,11 +195,20 @@ impl Connection {
         record(place(&mut tally.punctual), response_ns.saturating_sub(self.own_late_ns));
     }
 
-    /// Reports whether its answer, which is whole, ended as late after its beginning as a delayed
+    /// Counts whether its answer, which is whole, ended as late after its beginning as a delayed
     /// acknowledgement comes. It is delayed by 40 ms (`TCP_DELACK_MIN`), and timers have steps of up to 10 ms.
-    pub(super) fn ended_late(&self, now_ns: u64) -> bool {
-        let late_ns = now_ns.saturating_sub(self.begun_ns);
-        self.begun_ns > 0 && (38_000_000..=50_000_000).contains(&late_ns)
+    pub(super) fn count_late_end(&self, now_ns: u64, wire: &mut Wire<'_>, ends: &mut LateEnds) {
+        if self.begun_ns == 0 {
+            return;
+        }
+        let is_late = (38_000_000..=50_000_000).contains(&now_ns.saturating_sub(self.begun_ns));
+        if self.is_hurried {
+            ends.hurried += 1;
+            ends.hurried_late += u64::from(is_late);
+        } else {
+            ends.count += u64::from(is_late);
+            wire.late_ends += u64::from(is_late);
+        }
     }
 
     /// Opens it before there is a request.
@@ -209,7 +233,7 @@ impl Connection {
         wire: &mut Wire<'_>,
     ) -> Step {
         self.answer.reset();
-        self.begun_ns = 0;
+        (self.begun_ns, self.is_hurried) = (0, false);
         self.written = 0;
         self.was_asked = true;
         if self.stream.is_some() {
@@ -331,6 +355,8 @@ impl Connection {
                 Progress::More if drained && !ready.ending => {
                     if self.begun_ns == 0 {
                         self.begun_ns = now_ns();
+                        self.is_hurried = wire.hurries() && stream.acknowledge();
+                        wire.hurried += u64::from(self.is_hurried);
                     }
                     return Step::Waiting;
                 }

@@ -392,7 +392,6 @@ impl Before {
                 listen_drops: network.listen_drops,
                 syn_retransmits: network.syn_retransmits,
                 retransmits: network.retransmits,
-                delayed_acks: network.delayed_acks,
             },
             foreign_cpu_ns: machine
                 .map(|(now, then)| now.busy_ns.saturating_sub(then.busy_ns).saturating_sub(own_ns)),

@@ -3,7 +3,7 @@
 use super::connection::Turns;
 use super::{Noted, Times};
 use hdrhistogram::Histogram;
-use model::{LoadError, LoadStall};
+use model::{LateEnds, LoadError, LoadStall};
 use std::collections::BTreeMap;
 
 /// Counts, and the times since they were last handed over.
@@ -41,7 +41,7 @@ pub(super) struct Tally {
     /// Times without any answer, in ns of the monotonic clock.
     pub(super) stalls: Vec<LoadStall>,
     /// Answers whose end came as late after their beginning as a delayed acknowledgement.
-    pub(super) late_ends: u64,
+    pub(super) late_ends: LateEnds,
     /// What requests that failed had taken by then, from their sending on, in ns.
     pub(super) failed_ns: f64,
     /// The time before the first request of each connection of a closed loop, in ns.
@@ -86,7 +86,9 @@ impl Tally {
         self.waited += other.waited;
         self.without_port += other.without_port;
         self.without_descriptor += other.without_descriptor;
-        self.late_ends += other.late_ends;
+        self.late_ends.count += other.late_ends.count;
+        self.late_ends.hurried += other.late_ends.hurried;
+        self.late_ends.hurried_late += other.late_ends.hurried_late;
         self.failed_ns += other.failed_ns;
         self.unstarted_ns += other.unstarted_ns;
         self.late_ns += other.late_ns;

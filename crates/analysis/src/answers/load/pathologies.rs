@@ -1,6 +1,6 @@
 //! Well-known causes of long response times that a load gives evidence for.
 
-use model::{LoadPathology, LoadResult, LoadStall};
+use model::{LateEnds, LoadPathology, LoadResult, LoadStall};
 
 /// A stall of all connections is at least this many times as long as the median service time.
 const STALL_MEDIANS: u64 = 5;
@@ -15,24 +15,25 @@ const RELEASED_SHARE: f64 = 0.8;
 /// Delayed acknowledgements are named if at least this share of the answers ended late.
 const LATE_ENDS_SHARE: f64 = 0.05;
 
-/// The kernel must have delayed at least this number of acknowledgements for each of them.
-const DELAYED_ACKS_EACH: f64 = 0.9;
+/// Of at least this number of answers whose first part was acknowledged at once, at most this share may end
+/// late nonetheless.
+const HURRIED_LEAST: u64 = 5;
+const HURRIED_LATE_SHARE: f64 = 0.2;
 
 /// Returns the causes that a load gives evidence for.
 pub fn load_pathologies(result: &LoadResult) -> Vec<LoadPathology> {
-    let acks = result.network.delayed_acks;
-    let delayed = acks.and_then(|acks| delayed_ack(result.late_ends, result.counts.answered, acks));
+    let delayed = delayed_ack(result.late_ends, result.counts.answered);
     let median_ns = result.service.at(50.0);
     let stalled = median_ns.and_then(|median_ns| all_stalled(&result.stalls, median_ns));
     delayed.into_iter().chain(stalled).collect()
 }
 
 /// Returns delayed acknowledgements. That answers end 40 ms after they begin is not enough: the server may
-/// sleep. That the kernel delayed an acknowledgement for each is the other half of the evidence.
-fn delayed_ack(answers: u64, of: u64, delayed_acks: u64) -> Option<LoadPathology> {
-    let many = answers as f64 >= LATE_ENDS_SHARE * of as f64;
-    let acks = delayed_acks as f64 >= DELAYED_ACKS_EACH * answers as f64;
-    (answers > 0 && many && acks).then_some(LoadPathology::DelayedAck { answers, delayed_acks })
+/// sleep. That they do not where their first part is acknowledged at once is the other half of the evidence.
+fn delayed_ack(ends: LateEnds, answered: u64) -> Option<LoadPathology> {
+    let many = ends.count as f64 >= LATE_ENDS_SHARE * answered as f64;
+    let cured = ends.hurried_late as f64 <= HURRIED_LATE_SHARE * ends.hurried as f64;
+    (many && cured && ends.hurried >= HURRIED_LEAST).then_some(LoadPathology::DelayedAck(ends))
 }
 
 fn all_stalled(stalls: &[LoadStall], median_ns: u64) -> Option<LoadPathology> {
@@ -90,11 +91,13 @@ mod tests {
     }
 
     #[test]
-    fn a_late_end_is_a_delayed_acknowledgement_only_if_the_kernel_delayed_one() {
-        let expected = LoadPathology::DelayedAck { answers: 100, delayed_acks: 105 };
-        assert_eq!(delayed_ack(100, 1_000, 105), Some(expected));
-        assert_eq!(delayed_ack(100, 1_000, 20), None, "the server slept");
-        assert_eq!(delayed_ack(10, 1_000, 105), None, "one answer in a hundred");
-        assert_eq!(delayed_ack(0, 0, 5), None);
+    fn a_late_end_is_a_delayed_acknowledgement_only_if_a_prompt_one_cures_it() {
+        let of = |count, hurried, hurried_late| {
+            delayed_ack(LateEnds { count, hurried, hurried_late }, 1_000)
+        };
+        assert!(of(100, 10, 1).is_some());
+        assert_eq!(of(100, 10, 9), None, "the server slept");
+        assert_eq!(of(100, 0, 0), None, "it was not tried");
+        assert_eq!(of(10, 10, 0), None, "one answer in a hundred");
     }
 }

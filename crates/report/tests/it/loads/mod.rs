@@ -1,7 +1,7 @@
 //! Loads that were made up.
 
 use model::{
-    Arrivals, Estimate, Expectation, Expected, Fairness, LawCheck, LoadCounts, LoadError,
+    Arrivals, Estimate, Expectation, Expected, Fairness, LateEnds, LawCheck, LoadCounts, LoadError,
     LoadInterval, LoadIntervals, LoadNumber, LoadPathology, LoadPercentile, LoadPlan, LoadResult,
     LoadSlice, LoadTimes, Network, SynBackoff,
 };
@@ -143,7 +143,7 @@ pub(crate) fn stalled() -> LoadResult {
         network: Network { listen_overflows: Some(0), ..Network::default() },
         syn_backoff: Vec::new(),
         stalls: Vec::new(),
-        late_ends: 0,
+        late_ends: LateEnds::default(),
         pathologies: vec![LoadPathology::AllStalled {
             times: 1,
             longest_ns: 1_000_000_000,
@@ -160,6 +160,8 @@ pub(crate) fn stalled() -> LoadResult {
 
 /// All that can go wrong.
 pub(crate) fn starved() -> LoadResult {
+    let waited = [Some(20.0), Some(20.5), Some(21.0), None, None, None, None, None, Some(22.0)];
+    let waited = times(110, 29, waited);
     LoadResult {
         plan: LoadPlan {
             arrivals: Arrivals::Closed,
@@ -181,22 +183,10 @@ pub(crate) fn starved() -> LoadResult {
             closed: 30,
         },
         throughput_per_s: 10.0,
-        response: times(
-            110,
-            29,
-            [Some(20.0), Some(20.5), Some(21.0), None, None, None, None, None, Some(22.0)],
-        ),
-        service: times(
-            110,
-            29,
-            [Some(20.0), Some(20.5), Some(21.0), None, None, None, None, None, Some(22.0)],
-        ),
+        response: waited.clone(),
+        service: waited.clone(),
         lateness: times(160, 0, [0.0; 9].map(Some)),
-        punctual: times(
-            110,
-            29,
-            [Some(20.0), Some(20.5), Some(21.0), None, None, None, None, None, Some(22.0)],
-        ),
+        punctual: waited,
         fairness: Some(Fairness {
             connections: 16,
             starved: 15,
@@ -210,14 +200,13 @@ pub(crate) fn starved() -> LoadResult {
             listen_drops: Some(12),
             syn_retransmits: Some(9),
             retransmits: Some(9),
-            delayed_acks: Some(31),
         },
         syn_backoff: vec![
             SynBackoff { seconds: 1, requests: 7 },
             SynBackoff { seconds: 3, requests: 2 },
         ],
         pathologies: vec![
-            LoadPathology::DelayedAck { answers: 30, delayed_acks: 31 },
+            LoadPathology::DelayedAck(LateEnds { count: 30, hurried: 10, hurried_late: 0 }),
             LoadPathology::AllStalled {
                 times: 3,
                 longest_ns: 400_000_000,

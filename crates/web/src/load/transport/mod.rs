@@ -8,6 +8,7 @@ use super::{Error, Payload, Target};
 use mio::net::{TcpStream, UnixStream};
 use mio::{Interest, Registry, Token};
 use model::{LoadError, LoadPlan};
+use socket2::SockRef;
 use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::SocketAddr;
@@ -203,6 +204,16 @@ impl Stream {
                 Err(error) if is_pending(&error) => Ok(()),
                 other => other,
             },
+        }
+    }
+
+    /// Has the kernel acknowledge at once what has come; whether it could be asked.
+    pub(super) fn acknowledge(&self) -> bool {
+        match self {
+            Self::Plain(Socket::Tcp(stream)) => {
+                SockRef::from(stream).set_tcp_quickack(true).is_ok()
+            }
+            _ => false,
         }
     }
 

@@ -184,6 +184,8 @@ impl<'a> Worker<'a> {
             cipher: vec![0; cipher_bytes].into_boxed_slice(),
             read_bytes: 0,
             written_bytes: 0,
+            late_ends: 0,
+            hurried: 0,
         };
         let places = (job.connections * options.streams) as usize;
         let sessions = if options.http2 { job.connections } else { 0 };
@@ -506,7 +508,7 @@ impl<'a> Worker<'a> {
         }
         if connection.is_counted {
             connection.record(now_ns, &mut self.tally, |times| &mut times.known);
-            self.tally.late_ends += u64::from(connection.ended_late(now_ns));
+            connection.count_late_end(now_ns, &mut self.wire, &mut self.tally.late_ends);
             *self.tally.statuses.entry(status).or_default() += 1;
             self.tally.closed += u64::from(self.job.plan.keep_alive && !reusable);
             self.tally.succeeded_late += u64::from(late && status < 400);
