@@ -39,12 +39,6 @@ const AS_GOOD: f64 = 1.0;
 /// part of each response is spent outside of the server.
 const SHORTER: f64 = 2.0;
 
-/// Demands are long from this number of standard deviations on. They come in bunches if at least this part of
-/// them, and this number, follow another.
-const LONG: f64 = 3.0;
-const BUNCHED: f64 = 0.3;
-const BUNCHED_LEAST: usize = 5;
-
 /// How many requests a run has where demands depend on the one before.
 const RUN: usize = 100;
 
@@ -77,13 +71,6 @@ impl Measured<'_> {
     pub(super) fn capacity(&self) -> Option<Estimate> {
         let mut models: Vec<Model> =
             self.kinds().into_iter().filter_map(|kind| Model::of(kind, self)).collect();
-        // A stop of the whole server shows in the demands of all requests that it works on. Shuffled one by
-        // one, they would not wait together.
-        for model in models.iter_mut().filter(|model| model.deviates <= REFUTED) {
-            if bunched(&model.demands) {
-                model.deviates = f64::INFINITY;
-            }
-        }
         if models.iter().all(|model| model.deviates > REFUTED) {
             models.iter_mut().for_each(|model| model.depend(self));
         }
@@ -155,15 +142,6 @@ fn moments(values: &[f64]) -> (f64, f64) {
     let mean = values.iter().sum::<f64>() / n;
     let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
     (mean, squares / (n - 1.0).max(1.0))
-}
-
-/// Reports whether long demands come in bunches.
-fn bunched(demands: &[f64]) -> bool {
-    let (mean, variance) = moments(demands);
-    let is_long = |ns: f64| ns > mean + LONG * variance.sqrt();
-    let long = demands.iter().filter(|ns| is_long(**ns)).count();
-    let follow = demands.windows(2).filter(|pair| is_long(pair[0]) && is_long(pair[1])).count();
-    follow >= BUNCHED_LEAST && follow as f64 >= BUNCHED * long as f64
 }
 
 /// A model of a server, with the demands that the requests have by it.
@@ -429,17 +407,6 @@ mod tests {
         assert!(model.deviates > REFUTED, "{}", model.deviates);
         model.depend(&measured);
         assert!(model.deviates <= REFUTED, "{}", model.deviates);
-    }
-
-    #[test]
-    fn a_stop_of_the_server_shows_in_demands_that_follow_each_other() {
-        let mut random = ChaCha8Rng::seed_from_u64(3);
-        let exponential: Vec<f64> = (0..5_000).map(|_| -random.random::<f64>().ln()).collect();
-        assert!(!bunched(&exponential) && !bunched(&[1.0; 500]));
-        // Four of 640 requests take six times as long.
-        let stops: Vec<f64> =
-            (0..5_000).map(|number| if number % 640 < 4 { 6.0 } else { 1.0 }).collect();
-        assert!(bunched(&stops));
     }
 
     #[test]

@@ -51,7 +51,7 @@ const STEPS: usize = 48;
 
 /// An interval is never narrower than this part of the capacity on either side: the generator's own
 /// delays, and what the formula leaves out.
-pub(super) const HALF_WIDTH_LEAST: f64 = 0.01;
+pub(super) const HALF_WIDTH_LEAST: f64 = 0.02;
 
 /// Late requests come in bunches, so their numbers are skewed, and Student's t held the truth in 92 % of the
 /// searches of the battery; so much wider, as a factor, in 95 %.
