@@ -41,6 +41,8 @@ pub fn load(result: &LoadResult, curves: &LoadCurves) -> Doc<'static> {
     doc.push(answer(result.counts.succeeded > 0, throughput(result)));
     doc.blocks.extend(result.expected.iter().map(expectation));
     doc.blocks.extend(doubts(&result.doubts));
+    let cause = |one| Block::said(Tone::Bad, "cause", vec![pathology(one).into()]);
+    doc.blocks.extend(result.pathologies.iter().map(cause));
     let (details, notes): (Vec<Remark>, Vec<Remark>) =
         remarks(result).into_iter().partition(|(tone, _)| *tone == Tone::Plain);
     doc.blocks.extend(notes.into_iter().map(|(tone, text)| Block::note(tone, text)));
@@ -347,7 +349,6 @@ fn remarks(result: &LoadResult) -> Vec<Remark> {
     all.extend(given_up(result));
     all.extend(in_flight(result));
     all.extend(result.fairness.and_then(fairness));
-    all.extend(result.pathologies.iter().map(|one| (Tone::Bad, pathology(one))));
     all.extend(network(result));
     all.push(hidden(result));
     all.extend(own_lateness(result));
