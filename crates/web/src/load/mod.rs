@@ -345,6 +345,11 @@ fn outcome(
     mut seen: Surroundings,
 ) -> Outcome {
     let mut stalls = worker::stalls::common(&tallies, start_ns);
+    let stalled_ns: u64 = stalls.iter().map(|it| it.until_ns - it.from_ns).sum();
+    if seen.stolen_ns.is_some_and(|stolen_ns| 2 * stolen_ns >= stalled_ns) {
+        // The host may have stopped both server and generator.
+        stalls.clear();
+    }
     series.mark(&mut stalls);
     let mut sum = Tally::default();
     for tally in tallies {

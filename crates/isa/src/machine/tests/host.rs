@@ -146,7 +146,7 @@ fn semihosting_writes_and_exits() {
 }
 
 /// A program that stores words at `tohost` and its high half, in the order asked for.
-fn told(stores: &[(u32, i32)], data: &[u8]) -> (Machine, Stopped) {
+fn stopped_after(stores: &[(u32, i32)], data: &[u8]) -> (Machine, Stopped) {
     const TOHOST: u32 = DATA + 0x80;
     let mut words = li(A1, TOHOST).to_vec();
     for &(value, offset) in stores {
@@ -162,22 +162,22 @@ fn told(stores: &[(u32, i32)], data: &[u8]) -> (Machine, Stopped) {
 
 #[test]
 fn tohost_ends_a_program_and_writes() {
-    assert_eq!(told(&[(1, 0), (0, 4)], b"").1, Stopped::Exited { status: 0 });
-    assert_eq!(told(&[(7, 0), (0, 4)], b"").1, Stopped::Exited { status: 3 });
+    assert_eq!(stopped_after(&[(1, 0), (0, 4)], b"").1, Stopped::Exited { status: 0 });
+    assert_eq!(stopped_after(&[(7, 0), (0, 4)], b"").1, Stopped::Exited { status: 3 });
     // Older tests store the low half alone, again and again.
-    assert_eq!(told(&[(7, 0), (7, 0)], b"").1, Stopped::Exited { status: 3 });
-    let (machine, stopped) = told(&[(u32::from(b'A'), 0), (0x0101_0000, 4)], b"");
+    assert_eq!(stopped_after(&[(7, 0), (7, 0)], b"").1, Stopped::Exited { status: 3 });
+    let (machine, stopped) = stopped_after(&[(u32::from(b'A'), 0), (0x0101_0000, 4)], b"");
     assert_eq!((machine.output(), machine.failure(stopped)), (&b"A"[..], None));
     let call = block([64, 0, 1, 0, DATA + 64, 0, 3, 0], b"");
     let mut data = call.clone();
     data.resize(64, 0);
     data.extend(b"xyz");
-    let (machine, _) = told(&[(DATA, 0), (0, 4)], &data);
+    let (machine, _) = stopped_after(&[(DATA, 0), (0, 4)], &data);
     assert_eq!(machine.output(), b"xyz");
     assert_eq!(machine.bytes(DATA, 8), Some(&[3, 0, 0, 0, 0, 0, 0, 0][..]));
     assert_eq!(machine.bytes(DATA + 0x88, 4), Some(&[1, 0, 0, 0][..]));
     // A call that nobody answers.
-    let (machine, _) = told(&[(DATA, 0), (0, 4)], &block([63, 0, 1, 0, 0, 0, 3, 0], b""));
+    let (machine, _) = stopped_after(&[(DATA, 0), (0, 4)], &block([63, 0, 1, 0, 0, 0, 3, 0], b""));
     assert_eq!(machine.bytes(DATA, 8), Some(&[0xda, 255, 255, 255, 255, 255, 255, 255][..]));
 }
 
