@@ -397,7 +397,10 @@ fn a_table_of_the_wrong_length_is_an_error_and_no_answer() {
     let mut command = query(folder.path());
     let why =
         refused(command.env("PATH", with(folder.path())).arg(recorded("servers")).arg("SELECT 1"));
-    assert!(why.contains("recorded/servers: DuckDB read 2716 rows of 2715"), "{why}");
+    let said = why.split_once("recorded/servers: DuckDB read ").expect(&why).1;
+    let mut counts = said.split_whitespace().filter_map(|word| word.parse::<usize>().ok());
+    let (read, written) = (counts.next().unwrap(), counts.next().unwrap());
+    assert_eq!(read, written + 1, "{why}");
 }
 
 #[test]
