@@ -51,27 +51,35 @@ enum Loss {
     Return,
 }
 
+/// Where a step goes elsewhere, how long the redirect takes, and what it is booked under.
+type Redirect = (Stage, u16, Loss);
+
 impl Parameters {
-    /// Where a step goes elsewhere, and as what. Jumps and `mret` do even if their target happens to
-    /// be the following instruction.
-    fn redirect(&self, step: &Step) -> Option<(Stage, Loss)> {
-        if step.trap.is_some() {
-            return Some((self.trap, Loss::Trap));
+    /// How a step goes elsewhere. Jumps and `mret` do even if their target happens to be the
+    /// following instruction.
+    fn redirect(&self, step: &Step) -> Option<Redirect> {
+        let latency = &self.latency;
+        match step.trap.map(|trap| trap.cause) {
+            Some(Cause::Exception(_)) => return Some((self.trap, latency.trap, Loss::Trap)),
+            Some(Cause::Interrupt(_)) => return Some((self.trap, latency.interrupt, Loss::Trap)),
+            None => {}
         }
+        let register = (self.jump_register, latency.jump_register, Loss::Control);
+        let branch = (self.branch, latency.branch, Loss::Control);
         match step.kind {
-            Kind::Jump => Some((self.jump, Loss::Control)),
-            Kind::Return => Some((self.trap_return, Loss::Return)),
-            Kind::JumpRegister => Some((self.jump_register, Loss::Control)),
-            Kind::Branch => step.redirects().then_some((self.branch, Loss::Control)),
+            Kind::Jump => Some((self.jump, latency.jump, Loss::Control)),
+            Kind::Return => Some((self.trap_return, latency.trap_return, Loss::Return)),
+            Kind::JumpRegister => Some(register),
+            Kind::Branch => step.redirects().then_some(branch),
             // The machine yields none such; a step written by hand that goes elsewhere for no
             // reason of its kind costs what a jump through a register does.
-            _ => step.redirects().then_some((self.jump_register, Loss::Control)),
+            _ => step.redirects().then_some(register),
         }
     }
 
     /// The stage in which a step goes elsewhere, if it does.
     pub(super) fn resolves(&self, step: &Step) -> Option<Stage> {
-        self.redirect(step).map(|(stage, _)| stage)
+        self.redirect(step).map(|(stage, ..)| stage)
     }
 
     /// How many cycles after its own EX a result can be used in EX.
@@ -81,7 +89,11 @@ impl Parameters {
             // Written in the first half of WB and read in the second (Patterson and Hennessy).
             return times.enters(Stage::WriteBack, self.depth) + 1;
         }
-        let made = if kind == Kind::Load { self.loaded } else { Stage::Execute };
+        let made = match kind {
+            Kind::Load => self.loaded,
+            Kind::Multiply => self.multiplied,
+            _ => Stage::Execute,
+        };
         times.leaves(made, self.depth)
     }
 
@@ -99,7 +111,12 @@ impl Parameters {
             _ => false,
         };
         let early = u16::from(early && self.forwarding);
-        Cost { extra, early, delay: self.delay(kind) as u16 }
+        let ordinary = matches!(
+            kind,
+            Kind::Alu | Kind::Load | Kind::Store | Kind::Branch | Kind::Jump | Kind::JumpRegister
+        );
+        let behind_memory = if ordinary { 0 } else { self.behind_memory };
+        Cost { extra, early, delay: self.delay(kind) as u16, behind_memory }
     }
 }
 
@@ -131,6 +148,8 @@ struct Cost {
     early: u16,
     /// From the end of its EX to that in which its result can be used.
     delay: u16,
+    /// By how much it waits to follow a load or store.
+    behind_memory: u16,
 }
 
 /// The words that instructions are fetched in.
@@ -175,6 +194,8 @@ pub struct Pipeline {
     redirect: Option<(u64, Loss)>,
     /// By register, the earliest cycle in which a user of its value can be in EX.
     usable: [u64; 32],
+    /// The cycle after the last load or store left EX.
+    accessed: u64,
     /// By kind, in the order of [`KINDS`].
     costs: [Cost; KINDS.len()],
     cycles: Cycles,
@@ -195,6 +216,7 @@ impl Pipeline {
             last: Times { fetch: 0, decode: 0, execute: 1, after: 2 },
             redirect: None,
             usable: [0; 32],
+            accessed: 0,
             costs: KINDS.map(|kind| parameters.cost(kind)),
             cycles: Cycles::default(),
             fetches: 0,
@@ -255,7 +277,8 @@ impl Pipeline {
             return 0;
         }
         let [first, second] = step.reads.map(|register| self.usable[usize::from(register & 31)]);
-        first.max(second) + u64::from(cost.early)
+        let ready = first.max(second) + u64::from(cost.early);
+        ready.max(self.accessed + u64::from(cost.behind_memory))
     }
 
     /// Notes what the next step has to know of this one.
@@ -266,9 +289,11 @@ impl Pipeline {
         if step.trap.is_none() && step.writes & 31 != 0 {
             self.usable[usize::from(step.writes & 31)] = times.after + u64::from(cost.delay);
         }
-        self.redirect = parameters.redirect(step).map(|(stage, loss)| {
-            let resumes = times.leaves(stage, parameters.depth) + u64::from(parameters.latency);
-            (resumes, loss)
+        if step.trap.is_none() && matches!(step.kind, Kind::Load | Kind::Store) {
+            self.accessed = times.after;
+        }
+        self.redirect = parameters.redirect(step).map(|(stage, latency, loss)| {
+            (times.leaves(stage, parameters.depth) + u64::from(latency), loss)
         });
         if self.redirect.is_some() {
             self.fetcher.forget();

@@ -62,6 +62,38 @@ impl Depth {
     }
 }
 
+/// Cycles in which nothing is fetched between a redirect and the first fetch from its target, by what
+/// redirects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Latency {
+    /// A taken branch.
+    pub branch: u16,
+    /// `jal`.
+    pub jump: u16,
+    /// `jalr`.
+    pub jump_register: u16,
+    /// An exception.
+    pub trap: u16,
+    /// An interrupt.
+    pub interrupt: u16,
+    /// `mret`.
+    pub trap_return: u16,
+}
+
+impl Latency {
+    /// Returns the same latency for every kind of redirect.
+    pub const fn all(cycles: u16) -> Self {
+        Self {
+            branch: cycles,
+            jump: cycles,
+            jump_register: cycles,
+            trap: cycles,
+            interrupt: cycles,
+            trap_return: cycles,
+        }
+    }
+}
+
 /// What is built. [`Pipeline::new`](super::Pipeline::new) checks it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Parameters {
@@ -72,6 +104,8 @@ pub struct Parameters {
     /// The stage at whose end a loaded value can be forwarded: EX or later. Each stage behind EX
     /// is a cycle that the next instruction waits if it uses the value.
     pub loaded: Stage,
+    /// The same stage for a product: EX in most cores, MEM where the multiplier is pipelined.
+    pub multiplied: Stage,
     /// The stage in which a conditional branch is resolved: ID or later.
     pub branch: Stage,
     /// The stage from which `jal` jumps.
@@ -84,13 +118,16 @@ pub struct Parameters {
     /// The stage from which `mret` goes back: ID or later.
     pub trap_return: Stage,
     /// Cycles in which nothing is fetched between a redirect and the first fetch from its target.
-    pub latency: u16,
+    pub latency: Latency,
     /// Cycles that a multiplication spends in EX beyond the first.
     pub multiply: u16,
     /// Cycles that a division spends in EX beyond the first.
     pub divide: u16,
     /// Cycles that an access to a control and status register spends in EX beyond the first.
     pub csr: u16,
+    /// Cycles by which a multiplication, a division, or an instruction for the csr unit (`ecall`,
+    /// `mret`, an illegal one) waits to follow a load or a store into EX.
+    pub behind_memory: u16,
     /// Bytes of a fetch word, a power of two from 2 to 64. One aligned word is fetched per cycle,
     /// and the last one is kept until a redirect: two 16-bit instructions of one word come with one
     /// fetch, and a 32-bit instruction in two words costs a second one if neither is there.
@@ -114,15 +151,17 @@ impl Parameters {
             depth: Depth::Five,
             forwarding: true,
             loaded: Stage::Memory,
+            multiplied: Stage::Execute,
             branch: Stage::Execute,
             jump: Stage::Execute,
             jump_register: Stage::Execute,
             trap: Stage::WriteBack,
             trap_return: Stage::WriteBack,
-            latency: 0,
+            latency: Latency::all(0),
             multiply: 0,
             divide: 0,
             csr: 0,
+            behind_memory: 0,
             fetch_bytes: 4,
             miss: 0,
         }
@@ -166,6 +205,7 @@ impl Parameters {
     pub fn check(&self) -> Result<(), Error> {
         let stages = [
             ("the stage of loaded values", self.loaded, Stage::Execute),
+            ("the stage of products", self.multiplied, Stage::Execute),
             ("the stage of branches", self.branch, Stage::Decode),
             ("the stage of jal", self.jump, Stage::Fetch),
             ("the stage of jalr", self.jump_register, Stage::Decode),

@@ -1,9 +1,9 @@
 //! The engine and the stepper agree on random programs: on every cycle, its cause, and the drawing.
 
-use super::super::{Cell, Code, Depth, Drawing, Fate, Parameters, Stage};
+use super::super::{Cell, Code, Depth, Drawing, Fate, Latency, Parameters, Stage};
 use super::stepper::Stepper;
 use super::{ecall, interrupted, pass};
-use crate::{Kind, Step};
+use crate::{Cause, Kind, Step};
 use proptest::prelude::*;
 
 /// What a random instruction is, before it has a place.
@@ -90,27 +90,33 @@ fn stage() -> impl Strategy<Value = Stage> {
     (1..5_usize).prop_map(|stage| Stage::ALL[stage])
 }
 
+fn latencies([branch, jump, jump_register, trap, interrupt, trap_return]: [u16; 6]) -> Latency {
+    Latency { branch, jump, jump_register, trap, interrupt, trap_return }
+}
+
 fn parameters() -> impl Strategy<Value = Parameters> {
-    let stages = [stage(), stage(), stage(), stage(), stage(), stage()];
-    let small = [0..5_u16, 0..3_u16, 0..9_u16, 0..3_u16, 0..6_u16];
+    let stages = [stage(), stage(), stage(), stage(), stage(), stage(), stage()];
+    let small = ([0..3_u16, 0..9_u16, 0..3_u16, 0..3_u16, 0..6_u16], [(); 6].map(|()| 0..5_u16));
     let rest = (any::<bool>(), any::<bool>(), any::<bool>(), 1..5_u8);
     (stages, small, rest).prop_map(|(stages, small, (four, forwarding, first, width))| {
-        let [loaded, branch, jump, jump_register, trap, trap_return] = stages
+        let [loaded, multiplied, branch, jump, jump_register, trap, trap_return] = stages
             .map(|stage| if four && stage == Stage::Memory { Stage::WriteBack } else { stage });
-        let [latency, multiply, divide, csr, miss] = small;
+        let ([multiply, divide, csr, behind_memory, miss], latency) = small;
         Parameters {
             depth: if four { Depth::Four } else { Depth::Five },
             forwarding,
             loaded: loaded.max(Stage::Execute),
+            multiplied: multiplied.max(Stage::Execute),
             branch,
             jump: if first { Stage::Fetch } else { jump },
             jump_register,
             trap,
             trap_return,
-            latency,
+            latency: latencies(latency),
             multiply,
             divide,
             csr,
+            behind_memory,
             fetch_bytes: 1 << width,
             miss,
         }
@@ -194,18 +200,26 @@ proptest! {
         let parameters = Parameters { jump: parameters.jump.max(Stage::Decode), ..parameters };
         let steps = program(&draws);
         let (pipeline, _) = pass(parameters, &steps);
-        let lost = |stage| {
-            u64::from(parameters.depth.index(stage).unwrap()) + u64::from(parameters.latency)
+        let lost = |stage, latency: u16| {
+            u64::from(parameters.depth.index(stage).unwrap()) + u64::from(latency)
         };
+        let latency = parameters.latency;
         let (mut control, mut trap, mut trap_return) = (0, 0, 0);
         // Nothing comes behind the last one.
         for (step, _) in &steps[..steps.len() - 1] {
-            match (step.trap, step.kind) {
-                (Some(_), _) => trap += lost(parameters.trap),
-                (None, Kind::Return) => trap_return += lost(parameters.trap_return),
-                (None, Kind::Jump) => control += lost(parameters.jump),
-                (None, Kind::JumpRegister) => control += lost(parameters.jump_register),
-                (None, Kind::Branch) if step.redirects() => control += lost(parameters.branch),
+            match (step.trap.map(|trap| trap.cause), step.kind) {
+                (Some(Cause::Exception(_)), _) => trap += lost(parameters.trap, latency.trap),
+                (Some(_), _) => trap += lost(parameters.trap, latency.interrupt),
+                (None, Kind::Return) => {
+                    trap_return += lost(parameters.trap_return, latency.trap_return);
+                }
+                (None, Kind::Jump) => control += lost(parameters.jump, latency.jump),
+                (None, Kind::JumpRegister) => {
+                    control += lost(parameters.jump_register, latency.jump_register);
+                }
+                (None, Kind::Branch) if step.redirects() => {
+                    control += lost(parameters.branch, latency.branch);
+                }
                 _ => {}
             }
         }

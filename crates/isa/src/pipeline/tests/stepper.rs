@@ -48,6 +48,8 @@ pub(super) struct Stepper<'a> {
     /// Nothing is fetched before this cycle, and why.
     resumes: (u64, Why),
     kept: Option<u32>,
+    /// The cycle after the last load or store left EX.
+    accessed: u64,
     /// The words of the guest in IF, that come after its misses.
     words: u64,
     now: u64,
@@ -81,6 +83,7 @@ impl<'a> Stepper<'a> {
             wrong: None,
             resumes: (0, Why::Start),
             kept: None,
+            accessed: 0,
             words: 0,
             now: 0,
             cycles: Cycles::default(),
@@ -197,7 +200,13 @@ impl<'a> Stepper<'a> {
         self.stages[EX] = None;
         self.stages[if self.parameters.depth == Depth::Five { MEM } else { WB }] = Some(guest);
         left.push((EX, guest));
-        match self.of(guest) {
+        let step = self.of(guest).copied();
+        if step.is_some_and(|step| {
+            step.trap.is_none() && matches!(step.kind, Kind::Load | Kind::Store)
+        }) {
+            self.accessed = self.now + 1;
+        }
+        match step {
             Some(step) if step.trap.is_some() => self.cycles.trapped += 1,
             Some(_) => self.cycles.retired += 1,
             None => {}
@@ -209,7 +218,7 @@ impl<'a> Stepper<'a> {
             return;
         }
         match self.stages[ID] {
-            Some(_) if blocked => self.cycles.data += 1,
+            Some(guest) if blocked || self.waits_for_memory(guest) => self.cycles.data += 1,
             Some(guest) => {
                 let extra = self.of(guest).map_or(0, |step| self.extra(step));
                 self.stages[EX] = Some(Guest { left: 1 + extra, ..guest });
@@ -221,6 +230,18 @@ impl<'a> Stepper<'a> {
             }
             None => self.book(self.bubble),
         }
+    }
+
+    /// Whether a guest may not follow the last load or store into EX yet.
+    fn waits_for_memory(&self, guest: Guest) -> bool {
+        let Some(step) = self.of(guest) else { return false };
+        let interrupted = step.trap.is_some_and(|trap| matches!(trap.cause, Cause::Interrupt(_)));
+        let waits = match step.kind {
+            Kind::Alu | Kind::Load | Kind::Store => false,
+            Kind::Branch | Kind::Jump | Kind::JumpRegister => false,
+            _ => !interrupted,
+        };
+        waits && self.now + 1 < self.accessed + u64::from(self.parameters.behind_memory)
     }
 
     /// EX will be empty, or hold what is flushed: a cycle for its cause. Behind the last step it is
@@ -259,6 +280,19 @@ impl<'a> Stepper<'a> {
         }
     }
 
+    /// The latency of a step that goes elsewhere.
+    fn latency(&self, step: &Step) -> u16 {
+        let latency = self.parameters.latency;
+        match (step.trap.map(|trap| trap.cause), step.kind) {
+            (Some(Cause::Exception(_)), _) => latency.trap,
+            (Some(Cause::Interrupt(_)), _) => latency.interrupt,
+            (None, Kind::Branch) => latency.branch,
+            (None, Kind::Jump) => latency.jump,
+            (None, Kind::Return) => latency.trap_return,
+            (None, _) => latency.jump_register,
+        }
+    }
+
     /// Where a step goes elsewhere, and what its loss is booked under.
     fn redirect(&self, step: &Step) -> Option<(Stage, Why)> {
         let parameters = &self.parameters;
@@ -276,9 +310,9 @@ impl<'a> Stepper<'a> {
     /// A guest has left a stage; if it is the one where it goes elsewhere, whoever is behind it is
     /// flushed.
     fn redirects(&mut self, stage: usize, guest: Guest) {
-        let Some((resolves, why)) = self.of(guest).and_then(|step| self.redirect(step)) else {
-            return;
-        };
+        let Some(step) = self.of(guest) else { return };
+        let Some((resolves, why)) = self.redirect(step) else { return };
+        let latency = self.latency(step);
         if place(resolves) != stage {
             return;
         }
@@ -287,7 +321,7 @@ impl<'a> Stepper<'a> {
                 *behind = None;
             }
         }
-        self.resumes = (self.now + 1 + u64::from(self.parameters.latency), why);
+        self.resumes = (self.now + 1 + u64::from(latency), why);
         self.bubble = why;
         self.wrong = None;
         self.kept = None;
@@ -325,7 +359,11 @@ impl<'a> Stepper<'a> {
             if !self.parameters.forwarding {
                 return stage != WB;
             }
-            let made = if maker.kind == Kind::Load { place(self.parameters.loaded) } else { EX };
+            let made = match maker.kind {
+                Kind::Load => place(self.parameters.loaded),
+                Kind::Multiply => place(self.parameters.multiplied),
+                _ => EX,
+            };
             // At the end of this cycle it is there, or it was before.
             let ready = if early { stage > made } else { stage >= made && guest.left == 0 };
             return !ready;
