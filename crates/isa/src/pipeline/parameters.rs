@@ -197,6 +197,30 @@ impl Parameters {
         }
     }
 
+    /// The open RTL core ultraembedded/riscv (commit 7ae6f80, its default configuration) with memory
+    /// that answers in the next cycle. Its cycles were compared with those of this pipeline
+    /// (docs/machine.md).
+    ///
+    /// The core issues and executes in one stage, EX here, and resolves branches and jumps there.
+    /// Products come as late as loaded values. Traps and `mret` go to the csr unit's registers
+    /// first, which takes two cycles. Not modelled:
+    ///
+    /// * The core compares the fields of registers of every instruction with what a load or
+    ///   multiplication before it writes, also where the field is a part of a constant, and where it
+    ///   is the register that is written. It waits one cycle if they are equal.
+    /// * `fence` takes 4 cycles in the core, as a csr does; `fence.i` flushes as a trap does.
+    /// * An interrupt waits for the operands of the instruction that it displaces.
+    pub fn ultraembedded() -> Self {
+        Self {
+            multiplied: Stage::Memory,
+            latency: Latency { trap: 2, interrupt: 2, trap_return: 2, ..Latency::all(0) },
+            divide: 34,
+            csr: 3,
+            behind_memory: 1,
+            ..Self::textbook()
+        }
+    }
+
     /// Whether such a pipeline can be.
     ///
     /// # Errors
