@@ -4,6 +4,7 @@
 //! The machine yields one [`Step`] per instruction. Caches and pipelines are fed with steps (or with
 //! addresses) and know nothing of how an instruction is carried out; the machine knows neither.
 //!
+//! * [`assembly`]: programs from text, and text from instructions.
 //! * [`encode`]: instruction words by name, for programs that are written here.
 //! * [`Program`]: what is run, from such words or from an ELF file.
 //! * [`Machine`]: runs it, and says of each instruction what it did and why it stopped ([`Stopped`]).
@@ -29,6 +30,7 @@
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
+pub mod assembly;
 pub mod cache;
 pub mod csr;
 mod decode;

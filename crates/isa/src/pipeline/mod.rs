@@ -31,11 +31,15 @@
 mod cycles;
 mod drawing;
 mod engine;
+mod operands;
 mod parameters;
 #[cfg(test)]
 mod tests;
+mod text;
 
 pub use cycles::{ByCause, Cycles};
 pub use drawing::{Cell, Code, Drawing, Fate, Note, Row, What};
 pub use engine::{Pipeline, Times};
+pub use operands::{Operand, operands};
 pub use parameters::{Depth, Error, Parameters, Stage};
+pub use text::{Ink, Look};

@@ -1,10 +1,9 @@
 //! Every number and the drawing of docs/pipeline.md are what the pipeline gives; its cycles of a
 //! reference program are those of another simulator.
 
-use crate::drawn_text::text;
 use isa::cache::{Cache, Geometry, Outcome, Policy};
 use isa::encode::{T0, ZERO, addi, csrrs, csrrw, ecall, jal, mret, nop};
-use isa::pipeline::{Code, Cycles, Drawing, Parameters, Pipeline, Stage};
+use isa::pipeline::{Code, Cycles, Drawing, Look, Parameters, Pipeline, Stage, operands};
 use isa::{Kind, Machine, Program, Setup, Step, csr};
 use std::fmt::Write as _;
 
@@ -163,7 +162,10 @@ fn drawing() -> String {
         let place = (pc.wrapping_sub(0x100) / 4) as usize;
         Code { size: 4, text: CALL.get(place).map_or("", |(_, text)| text).to_owned() }
     };
-    text(&Drawing::new(pipeline.parameters(), &steps[2..], code))
+    let operands = operands(pipeline.parameters(), &steps[2..]);
+    let look =
+        Look { columns: 80, cycles: None, operands: &operands, paint: &|_, text| text.into() };
+    Drawing::new(pipeline.parameters(), &steps[2..], code).text(&look)
 }
 
 #[test]

@@ -2,8 +2,6 @@
 //! cycle by cycle.
 
 mod drawing;
-#[path = "../../../tests/it/drawn_text.rs"]
-mod drawn_text;
 mod rules;
 mod same;
 mod stepper;
