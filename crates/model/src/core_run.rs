@@ -44,8 +44,8 @@ pub struct CoreRun {
     pub caches: Vec<CoreCache>,
     /// Conditional branches.
     pub branches: u64,
-    /// Of them, those that were taken.
-    pub taken: u64,
+    /// Of them, those that went elsewhere than was predicted.
+    pub mispredicted: u64,
     /// The instructions that took most cycles, those first.
     pub lines: Vec<CoreLine>,
     /// The functions that took most cycles, those first. Without symbols there are none.
@@ -83,8 +83,7 @@ pub struct CoreCache {
     pub line_bytes: u32,
     /// Which line gives way: `lru`, `fifo`, `random` or `plru`.
     pub policy: String,
-    /// Accesses: for instructions one per instruction at the word in which it begins and one more where it
-    /// ends in another line, for data one per load or store and line.
+    /// Accesses: one for each line that an instruction, a load or a store touches.
     pub accesses: u64,
     /// Misses of lines that nothing accessed before.
     pub cold: u64,
@@ -92,6 +91,10 @@ pub struct CoreCache {
     pub conflict: u64,
     /// Misses that it would also have.
     pub capacity: u64,
+    /// Bytes that misses fetched.
+    pub fetched_bytes: u64,
+    /// Lines that were written back when they gave way.
+    pub written_back: u64,
 }
 
 impl CoreCache {
