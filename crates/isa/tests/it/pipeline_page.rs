@@ -2,7 +2,7 @@
 //! reference program are those of another simulator.
 
 use crate::drawn_text::text;
-use isa::cache::{Cache, Geometry, Outcome, Policy};
+use isa::cache::{Cache, Geometry, Outcome};
 use isa::encode::{T0, ZERO, addi, csrrs, csrrw, ecall, jal, mret, nop};
 use isa::pipeline::{Code, Cycles, Drawing, Parameters, Pipeline, Stage};
 use isa::{Kind, Machine, Program, Setup, Step, csr};
@@ -29,7 +29,7 @@ fn pass(elf: &[u8], parameters: Parameters) -> Pipeline {
 
 /// The same behind a cache of 8 lines of 8 bytes, asked once per instruction at its first word.
 fn behind_cache(elf: &[u8], miss: u16) -> Cycles {
-    let mut cache = Cache::new(Geometry::direct_mapped(8, 8).unwrap(), Policy::Lru);
+    let mut cache = Cache::new(Geometry::direct_mapped(8, 8).unwrap());
     let mut pipeline = Pipeline::new(Parameters { miss, ..Parameters::textbook() }).unwrap();
     machine(elf).run(1_000_000, |step| {
         let missed = matches!(cache.access(step.pc & !3), Outcome::Miss(_));
