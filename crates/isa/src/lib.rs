@@ -9,6 +9,7 @@
 //! * [`Program`]: what is run, from such words or from an ELF file.
 //! * [`Machine`]: runs it, and says of each instruction what it did and why it stopped ([`Stopped`]).
 //! * [`expand()`]: compressed instructions as what they stand for.
+//! * [`system`]: caches of both kinds and a pipeline together, for one run.
 //! * [`trace`]: each step as a line of text.
 //! * [`csr`]: numbers of control and status registers.
 //!
@@ -43,6 +44,8 @@ pub mod pipeline;
 mod program;
 mod ram;
 mod step;
+pub mod system;
+mod table;
 pub mod trace;
 
 // Tests of this folder share modules with those of `tests/it`, which know the room by its name.

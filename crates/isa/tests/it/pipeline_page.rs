@@ -1,7 +1,7 @@
 //! Every number and the drawing of docs/pipeline.md are what the pipeline gives; its cycles of a
 //! reference program are those of another simulator.
 
-use isa::cache::{Cache, Geometry, Outcome, Policy};
+use isa::cache::{Cache, Geometry, Outcome};
 use isa::encode::{T0, ZERO, addi, csrrs, csrrw, ecall, jal, mret, nop};
 use isa::pipeline::{Code, Cycles, Drawing, Look, Parameters, Pipeline, Stage, operands};
 use isa::{Kind, Machine, Program, Setup, Step, csr};
@@ -28,7 +28,7 @@ fn pass(elf: &[u8], parameters: Parameters) -> Pipeline {
 
 /// The same behind a cache of 8 lines of 8 bytes, asked once per instruction at its first word.
 fn behind_cache(elf: &[u8], miss: u16) -> Cycles {
-    let mut cache = Cache::new(Geometry::direct_mapped(8, 8).unwrap(), Policy::Lru);
+    let mut cache = Cache::new(Geometry::direct_mapped(8, 8).unwrap());
     let mut pipeline = Pipeline::new(Parameters { miss, ..Parameters::textbook() }).unwrap();
     machine(elf).run(1_000_000, |step| {
         let missed = matches!(cache.access(step.pc & !3), Outcome::Miss(_));

@@ -19,7 +19,7 @@ fn code(pc: u32) -> Code {
 }
 
 fn draw(parameters: Parameters, steps: &[Step]) -> Drawing {
-    let fed: Vec<_> = steps.iter().map(|step| (*step, 0)).collect();
+    let fed: Vec<_> = steps.iter().map(|step| (*step, 0, 0)).collect();
     let (_, times) = pass(parameters, &fed);
     let timed: Vec<(Step, Times)> = steps.iter().copied().zip(times).collect();
     Drawing::new(&parameters, &timed, code)
