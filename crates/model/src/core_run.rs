@@ -123,7 +123,8 @@ pub struct CoreLine {
     pub line: Option<u32>,
     /// How often it was executed.
     pub executions: u64,
-    /// Cycles: its own, those that it waited, and those lost behind it where it went elsewhere.
+    /// Cycles: its own, those that it waited for operands and for its fetch, and those that others lost behind it
+    /// (a redirect, data that it waited for).
     pub cycles: u64,
 }
 

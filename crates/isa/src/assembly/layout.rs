@@ -6,7 +6,7 @@ use super::lex::{Placed, Token};
 use super::pseudo::{self, Real, Use};
 use super::short::short;
 use super::table::Form;
-use super::{Assembled, DATA_ADDRESS, HEAP_BYTES, Mistake, Place, TEXT_ADDRESS};
+use super::{Assembled, DATA_ADDRESS, HEAP_BYTES, Mistake, Place, TEXT_ADDRESS, register_name};
 use crate::csr;
 use crate::encode::{ZERO, nop};
 use crate::program::{Program, Segment, Symbol};
@@ -116,8 +116,18 @@ impl Source {
         place: Place,
     ) -> Result<(), Mistake> {
         let Some(usage) = pseudo::usage(name) else { return Err(unknown(name, place)) };
-        let operands: Vec<Operand> =
-            parser.operands()?.into_iter().map(|(operand, _)| operand).collect();
+        let operands = parser.operands()?.into_iter();
+        let mut operands: Vec<Operand> = operands.map(|(operand, _)| operand).collect();
+        // A label may have the name of a register, as in some exercises for Venus.
+        if let ("la" | "lla" | "call" | "j", Some(last @ Operand::Register(_))) =
+            (name, operands.last_mut())
+            && let Operand::Register(register) = *last
+        {
+            *last = Operand::Expression(Expression::Name(
+                register_name(register.number()).into(),
+                place,
+            ));
+        }
         if self.section != Section::Text {
             let what = format!("{name} stands among the data; put .text before it");
             return Err(Mistake { place, what });
@@ -148,12 +158,6 @@ impl Source {
         if let Some((_, _, before)) = self.names.get(name) {
             let what = format!("{name} is defined in line {} already", before.line);
             return Err(Mistake { place, what });
-        }
-        if super::table::register(name).is_some() {
-            return Err(Mistake {
-                place,
-                what: format!("{name} is a register; choose another name"),
-            });
         }
         self.names.insert(name.into(), (what, item, place));
         Ok(())
@@ -385,6 +389,10 @@ impl Source {
         };
         let distance = given - i64::from(from);
         let value = match real.how {
+            // A word that is written without its sign, such as 0xffffff00.
+            Use::Exact if matches!(real.form, Form::Constant(_)) && given >> 11 == 0x1f_ffff => {
+                given - (1 << 32)
+            }
             Use::Exact => given,
             Use::Target if is_distance => given,
             Use::Target => distance,

@@ -80,6 +80,8 @@ pub fn assemble(text: &str, compressed: bool) -> Result<Assembled, Vec<Mistake>>
     }
     let assembled = source.link(compressed, &mut mistakes);
     mistakes.sort_by_key(|mistake| mistake.place);
+    // What stands for two instructions may be wrong in both.
+    mistakes.dedup();
     mistakes.truncate(MISTAKES_MAX);
     if mistakes.is_empty() { Ok(assembled) } else { Err(mistakes) }
 }

@@ -60,6 +60,8 @@ fn instructions_are_those_of_the_encoder() {
 #[test]
 fn pseudo_instructions_are_what_they_stand_for() {
     assert_eq!(words("li a0, 2047"), [addi(A0, ZERO, 2047)]);
+    assert_eq!(words("andi a0, a1, 0xffffff0f"), [andi(A0, A1, -241)]);
+    assert_eq!(words("zero: la a0, zero")[1], addi(A0, A0, 0));
     assert_eq!(words("li a0, 0x12345000"), [lui(A0, 0x12345)]);
     assert_eq!(words("li a0, -1000000"), li(A0, -1_000_000_i32 as u32));
     assert_eq!(words("li a0, 0xffffffff"), [addi(A0, ZERO, -1)]);
@@ -200,7 +202,7 @@ fn every_mistake_is_told_with_its_place() {
         ("slli a0, a0, 32", "from 0 to 31"),
         ("lui a0, 0x100000", "high 20 bits"),
         ("j 3", "odd"),
-        ("sp: nop", "is a register"),
+        ("la a0, a1", "a1 is not defined"),
         (".byte 1\nnop", "odd address"),
         ("j 1b", "no label 1: before"),
         ("csrr a0, 5000", "number of a csr"),

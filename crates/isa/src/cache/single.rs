@@ -75,6 +75,16 @@ impl Cache {
         self.tags.config()
     }
 
+    /// The set of the line in which an address lies.
+    pub fn set(&self, address: u32) -> u32 {
+        self.config().geometry().set(address >> self.line_shift)
+    }
+
+    /// The first addresses of the lines that a set holds, in no order.
+    pub fn held(&self, set: u32) -> impl Iterator<Item = u32> {
+        self.tags.held(set).map(|line| line << self.line_shift)
+    }
+
     /// What it adds up to so far.
     pub fn tally(&self) -> Tally {
         self.tally

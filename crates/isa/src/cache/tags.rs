@@ -50,6 +50,13 @@ impl Tags {
         self.config
     }
 
+    /// The lines of a set, each once; the rest of its places are empty.
+    pub(super) fn held(&self, set: u32) -> impl Iterator<Item = u32> {
+        let first = set as usize * self.ways;
+        let lines = self.lines.get(first..first + self.ways).unwrap_or_default();
+        lines.iter().filter(|line| **line != EMPTY).map(|line| line & !DIRTY)
+    }
+
     /// Accesses a line, which is held afterwards, and dirty if the access makes it so; a line that is
     /// not to be fetched and was not there changes nothing.
     #[inline]

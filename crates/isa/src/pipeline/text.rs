@@ -49,6 +49,12 @@ const NAME_COLUMNS_MIN: usize = 10;
 const CYCLE_COLUMNS: usize = 2;
 
 impl Drawing {
+    /// Returns what happened, by its cycles.
+    pub fn said(&self, operands: &[Operand]) -> Vec<(u64, String)> {
+        let look = Look { columns: 80, cycles: None, operands, paint: &|_, text| text.into() };
+        Sheet::new(self, &look).said(&self.cycles())
+    }
+
     /// Returns the drawing in lines: instructions below each other, cycles next to each other, in several panels
     /// where one is not wide enough, and below each what happened in it; then a legend.
     pub fn text(&self, look: &Look<'_>) -> String {
@@ -127,8 +133,10 @@ impl<'a> Sheet<'a> {
             }
         }
         let said = self.said(cycles);
-        for line in said.iter().flat_map(|line| folded(line, self.look.columns)) {
-            self.push(text, Ink::Quiet, &line);
+        for (cycle, what) in said {
+            for line in folded(&format!("cycle {cycle}: {what}"), self.look.columns) {
+                self.push(text, Ink::Quiet, &line);
+            }
         }
         text.push('\n');
     }
@@ -181,14 +189,14 @@ impl<'a> Sheet<'a> {
     }
 
     /// What happened in some cycles, in their order.
-    fn said(&self, cycles: &Range<u64>) -> Vec<String> {
+    fn said(&self, cycles: &Range<u64>) -> Vec<(u64, String)> {
         let notes = self.drawing.notes.iter().filter(|note| cycles.contains(&note.cycle));
         let mut said: Vec<(u64, String)> =
             notes.map(|note| (note.cycle, self.note(note))).collect();
         let operands = self.look.operands.iter().filter(|operand| cycles.contains(&operand.cycle));
         said.extend(operands.map(|operand| (operand.cycle, self.operand(operand))));
         said.sort_by_key(|(cycle, _)| *cycle);
-        said.into_iter().map(|(cycle, what)| format!("cycle {cycle}: {what}")).collect()
+        said
     }
 
     fn name(&self, row: Option<&Row>) -> String {

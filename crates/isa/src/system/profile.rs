@@ -61,6 +61,12 @@ impl Profile {
         spot.mispredicted += u64::from(seen.mispredicted);
     }
 
+    /// Adds cycles to what is known of an address.
+    #[inline]
+    pub fn charge(&mut self, pc: u32, cycles: u64) {
+        self.spots.get_mut(pc / 2).cycles += cycles;
+    }
+
     /// Every address at which there was a step, ascending.
     pub fn spots(&self) -> Vec<(u32, Spot)> {
         let all = self.spots.all().filter(|(_, spot)| spot.steps > 0);

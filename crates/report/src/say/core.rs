@@ -44,7 +44,10 @@ fn ending(run: &CoreRun) -> Option<Block<'static>> {
             counted(run.instructions, "instruction")
         )),
         "" => None,
-        why => Some(format!("The program failed: {}. The numbers are of what it did until then.", short(why, 400))),
+        why => Some(format!(
+            "The program failed: {}. The numbers are of what it did until then.",
+            short(why, 400)
+        )),
     }?;
     let tone = if run.failure.is_empty() { Tone::Care } else { Tone::Bad };
     let word = if run.failure.is_empty() { "note" } else { "failed" };
@@ -68,7 +71,13 @@ fn answer(run: &CoreRun) -> String {
         0 => String::new(),
         outside => format!(" {} ran outside of its text.", counted(outside, "instruction")),
     };
-    format!("{instructions} in {cycles}: {cpi:.3} cycles per instruction.{short}{traps}{outside} End: {}.", run.ended)
+    let end = match run.failure.is_empty() && !run.limited {
+        true => format!(" End: {}.", run.ended),
+        false => String::new(),
+    };
+    format!(
+        "{instructions} in {cycles}: {cpi:.3} cycles per instruction.{short}{traps}{outside}{end}"
+    )
 }
 
 /// Returns what the program wrote.
@@ -77,8 +86,12 @@ fn output(output: &str) -> Vec<Block<'static>> {
         return vec![Block::plain("It wrote nothing.")];
     }
     let lines: Vec<&str> = output.lines().collect();
-    let shown = lines.iter().take(OUTPUT_LINES_MAX).map(|line| format!("  {}", cleaned(&short(line, 2000))));
-    let more = Block::left_out(lines.len(), OUTPUT_LINES_MAX, "line", " of output (--json has 64 KiB)");
+    let shown = lines
+        .iter()
+        .take(OUTPUT_LINES_MAX)
+        .map(|line| format!("  {}", cleaned(&short(line, 2000))));
+    let more =
+        Block::left_out(lines.len(), OUTPUT_LINES_MAX, "line", " of output (--json has 64 KiB)");
     let mut blocks = vec![Block::heading(2, "It wrote"), Block::Letters(shown.collect())];
     blocks.extend(more);
     blocks
@@ -109,24 +122,30 @@ fn caches(caches: &[CoreCache]) -> Vec<Block<'static>> {
                     one for data.";
         return vec![Block::small(hint)];
     }
-    let heads = ["cache of", "shape", "#accesses", "#hit rate", "#misses", "#cold", "#capacity", "#conflict", "#fetched"];
+    let heads =
+        ["cache of", "shape", "#accesses", "#hit rate", "#misses", "#cold, capacity, conflict"];
     let mut table = Table::of(&heads);
     for cache in caches {
-        let bytes = f64::from(cache.sets) * f64::from(cache.ways) * f64::from(cache.line_bytes);
-        let shape = format!(
-            "{}, {}, lines of {} B, {}",
-            binary(bytes),
-            counted(cache.ways.into(), "way"),
-            cache.line_bytes,
-            cache.policy
-        );
+        let CoreCache { name, ways, line_bytes, cold, capacity, conflict, .. } = cache;
+        let bytes = f64::from(cache.sets) * f64::from(*ways) * f64::from(*line_bytes);
+        let ways = counted((*ways).into(), "way");
+        let shape = format!("{}, {ways}, {line_bytes} B lines", binary(bytes));
         let rate = or_dash(cache.hit_rate(), |rate| format!("{rate:.4}"));
-        let numbers = [cache.misses(), cache.cold, cache.capacity, cache.conflict].map(count);
-        let first = [cache.name.clone(), shape, count(cache.accesses), rate];
-        table.row(first.into_iter().chain(numbers).chain([binary(cache.fetched_bytes as f64)]));
+        let classes = format!("{}, {}, {}", count(*cold), count(*capacity), count(*conflict));
+        table.row([
+            name.clone(),
+            shape,
+            count(cache.accesses),
+            rate,
+            count(cache.misses()),
+            classes,
+        ]);
     }
-    let meaning = "Cold: never accessed before. Capacity: a fully associative LRU cache of the same size also \
-                   misses. Conflict: it would not.";
+    let policy = caches.first().map_or("", |cache| cache.policy.as_str());
+    let meaning = format!(
+        "Replacement: {policy}. Cold: never accessed before. Capacity: a fully associative LRU cache of the same size also \
+                   misses. Conflict: it would not."
+    );
     vec![Block::heading(2, "Caches"), Block::Table(table), Block::small(meaning)]
 }
 
@@ -144,7 +163,14 @@ fn hottest(run: &CoreRun) -> Vec<Block<'static>> {
     }
     if !run.lines.is_empty() {
         let has_lines = run.lines.iter().any(|line| line.line.is_some());
-        let heads = ["address", "instruction", "#cycles", "#share", "#times", if has_lines { "line" } else { "where" }];
+        let heads = [
+            "address",
+            "instruction",
+            "#cycles",
+            "#share",
+            "#times",
+            if has_lines { "line" } else { "where" },
+        ];
         let mut table = Table::of(&heads);
         for one in &run.lines {
             let place = match one.line {
