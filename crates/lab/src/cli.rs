@@ -181,6 +181,7 @@ pub(crate) enum Command {
     /// several machines, scruple simulates one of them request by request, with the measured costs.
     #[command(name = "plan", after_help = PLAN_EXIT_CODES)]
     Advise(advise::AdviseArgs),
+    Core(Box<core::CoreArgs>),
     Load(Box<load::LoadArgs>),
     /// Measure the same session on many machines
     ///
@@ -545,6 +546,7 @@ pub(crate) struct ExportArgs {
 
 pub(crate) mod advise;
 pub(crate) mod ask;
+pub(crate) mod core;
 pub(crate) mod figure;
 pub(crate) mod fleet;
 pub(crate) mod load;

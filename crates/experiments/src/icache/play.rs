@@ -1,9 +1,7 @@
 //! A program before a cache.
 
 use super::start::{load, start};
-use isa::cache::{
-    Cache, Fetch, Fetcher, Geometry, Outcome, Policy, Sweep, Tally, smallest_reaching,
-};
+use isa::cache::{Cache, Fetch, Fetcher, Geometry, Outcome, Sweep, Tally, smallest_reaching};
 use isa::pipeline::{Cycles, Parameters, Pipeline};
 use isa::{Machine, Program, Step, Stopped};
 use kit::model::ProgramFile;
@@ -154,8 +152,8 @@ impl Seen {
 /// Runs a program before a cache, by all definitions of an access side by side, and through a
 /// pipeline.
 pub(super) fn play(code: &Code, geometry: Geometry, core: Parameters) -> Result<Seen> {
-    let mut units = Fetch::ALL
-        .map(|fetch| (fetch, Fetcher::new(fetch, geometry), Cache::new(geometry, Policy::Lru)));
+    let mut units =
+        Fetch::ALL.map(|fetch| (fetch, Fetcher::new(fetch, geometry), Cache::new(geometry)));
     let mut sweep = Sweep::new(&[geometry], Fetch::Instruction);
     let mut pipeline = Pipeline::new(core).map_err(|error| Stop::failed(error.to_string()))?;
     let (mut instructions, mut short, mut instruction_bytes) = (0, 0, 0);
@@ -206,5 +204,5 @@ pub(super) fn as_good(
     let mut sweep = Sweep::new(&candidates, Fetch::Instruction);
     code.run(|step| sweep.access(step.pc, step.size)).map_err(Stop::Failed)?;
     let found = tally.hit_rate().and_then(|rate| smallest_reaching(&sweep.results(), rate));
-    Ok(found.map(|(geometry, _)| geometry.bytes()))
+    Ok(found.map(|(config, _)| config.geometry().bytes()))
 }

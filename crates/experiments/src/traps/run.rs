@@ -1,7 +1,7 @@
 //! A program on the machine, before a cache and through a pipeline, and what is counted.
 
 use super::programs::{Event, MSTATUS_BEFORE, Plan, STATE, Written};
-use isa::cache::{Cache, Geometry, Outcome, Policy};
+use isa::cache::{Cache, Geometry, Outcome};
 use isa::pipeline::{Cycles, Latency, Parameters, Pipeline, Stage, Times};
 use isa::{Kind, Machine, Setup, Step, Stopped};
 use kit::{Result, Stop};
@@ -74,7 +74,7 @@ impl Way {
         }
         let geometry = Geometry::direct_mapped(CACHE_BYTES / LINE_BYTES, LINE_BYTES)
             .map_err(|error| Stop::failed(error.to_string()))?;
-        Ok(Some(Cache::new(geometry, Policy::Lru)))
+        Ok(Some(Cache::new(geometry)))
     }
 }
 

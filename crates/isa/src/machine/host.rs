@@ -24,6 +24,8 @@ pub(super) struct Host {
     /// The double word by which a program speaks to a debugger (HTIF), and that of the answer.
     pub(super) tohost: u32,
     fromhost: u32,
+    /// Where the memory begins that it can ask for.
+    heap: u32,
     /// Its low half was stored, and the high half not yet.
     half_stored: bool,
     /// How many bytes of [`FEATURES`] were read.
@@ -41,6 +43,7 @@ impl Host {
             output: Vec::new(),
             tohost: place("tohost"),
             fromhost: place("fromhost"),
+            heap: program.address_of("_end").unwrap_or(NOWHERE),
             half_stored: false,
             features_read: 0,
         }
@@ -98,7 +101,12 @@ impl Machine {
         let answer = |machine: &mut Self, value| machine.set_register(A0, value);
         match number {
             1 => self.host.write((value as i32).to_string().as_bytes()),
+            2 => self.host.write(f32::from_bits(value).to_string().as_bytes()),
             4 => self.write_string(value),
+            9 => {
+                let start = self.allocate(value);
+                answer(self, start);
+            }
             10 => self.exit(0),
             11 => self.host.write(&[value as u8]),
             17 | linux::EXIT | linux::EXIT_GROUP => self.exit(value),
@@ -116,6 +124,20 @@ impl Machine {
             _ => return false,
         }
         true
+    }
+
+    /// Gives a program more of the memory behind its data (`sbrk`): where that begins, or -1 where there is
+    /// none.
+    fn allocate(&mut self, bytes: u32) -> u32 {
+        let start = self.host.heap;
+        let next = start.wrapping_add(bytes);
+        let there =
+            bytes == 0 || self.memory.bytes(start, bytes.min(i32::MAX as u32) as usize).is_some();
+        if start == NOWHERE || !(there || (bytes as i32) < 0) {
+            return u32::MAX;
+        }
+        self.host.heap = next;
+        start
     }
 
     /// Writes bytes of memory to standard output or error: how many, or the number of an error.

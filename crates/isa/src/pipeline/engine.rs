@@ -1,10 +1,10 @@
 //! The cycles of each instruction, from those of the one before it.
 //!
-//! MEM and WB are never held up, so that four instants say all of an instruction, and what the one
-//! before it did bounds them. Stepping the stages cycle by cycle gives the same (a property test).
+//! WB is never held up, so that five instants say all of an instruction, and what the one before it
+//! did bounds them. Stepping the stages cycle by cycle gives the same (a property test).
 
 use super::parameters::{Error, Parameters, Stage};
-use super::{Cycles, Depth};
+use super::{Cycles, Depth, Predictor};
 use crate::{Cause, Kind, Step};
 
 /// When an instruction was where, in cycles from 0, the first fetch.
@@ -18,9 +18,29 @@ pub struct Times {
     pub execute: u64,
     /// The first cycle after EX.
     pub after: u64,
+    /// The first cycle after the stage in which data memory answers: MEM, or WB of four stages.
+    pub memory: u64,
+    /// Whether it is a branch that was predicted taken.
+    pub guessed: bool,
+    /// The stage at whose end fetch goes elsewhere than it went on; where the branch was mispredicted,
+    /// the one that resolves it.
+    pub turns: Option<Stage>,
+}
+
+/// The cycles that a step's accesses to memory take beyond those of its stages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waits {
+    /// Of its fetch.
+    pub instruction: u32,
+    /// Of its load or store.
+    pub data: u32,
 }
 
 impl Times {
+    /// As if an instruction had gone just before the first, so that it waits for nothing.
+    const BEFORE: Self =
+        Self { fetch: 0, decode: 0, execute: 1, after: 2, memory: 3, guessed: false, turns: None };
+
     /// The cycle in which the instruction entered a stage.
     pub fn enters(&self, stage: Stage, depth: Depth) -> u64 {
         match stage {
@@ -28,7 +48,8 @@ impl Times {
             Stage::Decode => self.decode,
             Stage::Execute => self.execute,
             Stage::Memory => self.after,
-            Stage::WriteBack => self.after + u64::from(depth == Depth::Five),
+            Stage::WriteBack if depth == Depth::Five => self.memory,
+            Stage::WriteBack => self.after,
         }
     }
 
@@ -38,7 +59,8 @@ impl Times {
             Stage::Fetch => self.decode,
             Stage::Decode => self.execute,
             Stage::Execute => self.after,
-            Stage::Memory | Stage::WriteBack => self.enters(stage, depth) + 1,
+            Stage::Memory => self.memory,
+            Stage::WriteBack => self.memory + u64::from(depth == Depth::Five),
         }
     }
 }
@@ -55,9 +77,10 @@ enum Loss {
 type Redirect = (Stage, u16, Loss);
 
 impl Parameters {
-    /// How a step goes elsewhere. Jumps and `mret` do even if their target happens to be the
-    /// following instruction.
-    fn redirect(&self, step: &Step) -> Option<Redirect> {
+    /// How a step goes elsewhere than fetch went on. Jumps and `mret` do even if their target happens to
+    /// be the following instruction.
+    #[inline(always)]
+    fn redirect(&self, step: &Step, guessed: bool) -> Option<Redirect> {
         let latency = &self.latency;
         match step.trap.map(|trap| trap.cause) {
             Some(Cause::Exception(_)) => return Some((self.trap, latency.trap, Loss::Trap)),
@@ -70,21 +93,24 @@ impl Parameters {
             Kind::Jump => Some((self.jump, latency.jump, Loss::Control)),
             Kind::Return => Some((self.trap_return, latency.trap_return, Loss::Return)),
             Kind::JumpRegister => Some(register),
-            Kind::Branch => step.redirects().then_some(branch),
+            Kind::Branch => match (guessed, step.redirects()) {
+                (false, false) => None,
+                // What a buffer of targets says is known in IF.
+                (true, true) if self.predicted == Stage::Fetch => {
+                    Some((self.predicted, 0, Loss::Control))
+                }
+                (true, true) => Some((self.predicted, latency.branch, Loss::Control)),
+                (true, false) | (false, true) => Some(branch),
+            },
             // The machine yields none such; a step written by hand that goes elsewhere for no
             // reason of its kind costs what a jump through a register does.
             _ => step.redirects().then_some(register),
         }
     }
 
-    /// The stage in which a step goes elsewhere, if it does.
-    pub(super) fn resolves(&self, step: &Step) -> Option<Stage> {
-        self.redirect(step).map(|(stage, ..)| stage)
-    }
-
     /// How many cycles after its own EX a result can be used in EX.
     fn delay(&self, kind: Kind) -> u64 {
-        let times = Times { fetch: 0, decode: 0, execute: 0, after: 0 };
+        let times = Times { after: 0, memory: 1, ..Times::BEFORE };
         if !self.forwarding {
             // Written in the first half of WB and read in the second (Patterson and Hennessy).
             return times.enters(Stage::WriteBack, self.depth) + 1;
@@ -188,6 +214,7 @@ impl Fetcher {
 pub struct Pipeline {
     parameters: Parameters,
     fetcher: Fetcher,
+    predictor: Predictor,
     /// Of the step before.
     last: Times,
     /// Where the step before went elsewhere: the cycle of the fetch from its target.
@@ -199,6 +226,8 @@ pub struct Pipeline {
     /// By kind, in the order of [`KINDS`].
     costs: [Cost; KINDS.len()],
     cycles: Cycles,
+    /// What the last step waits in MEM, which is in the cycles already.
+    waits: u64,
     fetches: u64,
 }
 
@@ -212,13 +241,14 @@ impl Pipeline {
         Ok(Self {
             parameters,
             fetcher: Fetcher::new(&parameters),
-            // As if an instruction had gone just before, so that the first one waits for nothing.
-            last: Times { fetch: 0, decode: 0, execute: 1, after: 2 },
+            predictor: Predictor::new(parameters.prediction)?,
+            last: Times::BEFORE,
             redirect: None,
             usable: [0; 32],
             accessed: 0,
             costs: KINDS.map(|kind| parameters.cost(kind)),
             cycles: Cycles::default(),
+            waits: 0,
             fetches: 0,
         })
     }
@@ -227,22 +257,38 @@ impl Pipeline {
     /// fetch missed; 0 without a cache. The low five bits of a register's number identify it.
     #[inline]
     pub fn step(&mut self, step: &Step, missed_lines: u8) -> Times {
+        let instruction = u32::from(missed_lines) * u32::from(self.parameters.miss);
+        self.step_waiting(step, Waits { instruction, data: 0 })
+    }
+
+    /// The same with the cycles that its accesses to memory wait. What traps has no data access.
+    #[inline]
+    pub fn step_waiting(&mut self, step: &Step, waits: Waits) -> Times {
         let parameters = &self.parameters;
         let words = self.fetcher.words(step.pc, step.size);
-        let miss = u64::from(missed_lines) * u64::from(parameters.miss);
+        let miss = u64::from(waits.instruction);
         let again = words.saturating_sub(1);
         let cost = self.costs[step.kind as usize];
-        let extra = if step.trap.is_some() { 0 } else { u64::from(cost.extra) };
+        let is_trap = step.trap.is_some();
+        let extra = if is_trap { 0 } else { u64::from(cost.extra) };
+        let wait = if is_trap { 0 } else { u64::from(waits.data) };
 
-        let fetch = self.redirect.map_or(self.last.decode, |(resumes, _)| resumes);
-        let decode = (fetch + 1 + again + miss).max(self.last.execute);
-        let arrives = (decode + 1).max(self.last.after);
+        let last = self.last;
+        let fetch = self.redirect.map_or(last.decode, |(resumes, _)| resumes);
+        let decode = (fetch + 1 + again + miss).max(last.execute);
+        let arrives = (decode + 1).max(last.after);
         let execute = arrives.max(self.operands(step, cost));
-        let times = Times { fetch, decode, execute, after: execute + 1 + extra };
+        let done = execute + 1 + extra;
+        let after = done.max(last.memory);
+        let guessed = self.predictor.step(step);
+        let redirect = parameters.redirect(step, guessed);
+        let turns = redirect.map(|(stage, ..)| stage);
+        let memory = after + 1 + wait;
+        let times = Times { fetch, decode, execute, after, memory, guessed, turns };
 
         // The cycles in which EX was empty because nothing came to it. Causes in IF follow each other
         // in time, redirect, miss, second fetch; what EX did meanwhile hides the first of them.
-        let late = (decode + 1).saturating_sub(self.last.after);
+        let late = (decode + 1).saturating_sub(last.after);
         let cycles = &mut self.cycles;
         if late > 0 {
             let fetching = late.min(again);
@@ -256,16 +302,29 @@ impl Pipeline {
             cycles.fetch += fetching;
             cycles.miss += missing;
         }
-        cycles.data += execute - arrives;
+        // In those cycles of a wait for an operand in which the one before waits in MEM for its data,
+        // that is the cause.
+        let blocked = execute - arrives;
+        let waiting = if last.memory > last.after + 1 && blocked > 0 {
+            let from = arrives.max(last.after + 1);
+            execute.min(last.memory).saturating_sub(from)
+        } else {
+            0
+        };
+        cycles.data += blocked - waiting;
+        // What the one before waits is lost as far as it holds somebody up; the last one of all loses
+        // its own.
+        cycles.memory = cycles.memory + waiting + (after - done) + wait - self.waits;
+        self.waits = wait;
         cycles.execution += extra;
         cycles.fill = u64::from(parameters.depth.stages()) - 1;
-        if step.trap.is_some() {
+        if is_trap {
             cycles.trapped += 1;
         } else {
             cycles.retired += 1;
         }
         self.fetches += words;
-        self.goes_on(step, times, cost);
+        self.goes_on(step, times, cost, redirect);
         times
     }
 
@@ -284,21 +343,29 @@ impl Pipeline {
     /// Notes what the next step has to know of this one.
     // Inlined: the instants would go through memory, and every step wait for those of the last.
     #[inline(always)]
-    fn goes_on(&mut self, step: &Step, times: Times, cost: Cost) {
+    fn goes_on(&mut self, step: &Step, times: Times, cost: Cost, redirect: Option<Redirect>) {
         let parameters = &self.parameters;
         if step.trap.is_none() && step.writes & 31 != 0 {
-            self.usable[usize::from(step.writes & 31)] = times.after + u64::from(cost.delay);
+            let waited = times.memory - times.after - 1;
+            // A value that is waited for comes with its line, wherever another would come.
+            let delay = u64::from(if waited > 0 { cost.delay.max(1) } else { cost.delay });
+            self.usable[usize::from(step.writes & 31)] = times.after + delay + waited;
         }
         if step.trap.is_none() && matches!(step.kind, Kind::Load | Kind::Store) {
             self.accessed = times.after;
         }
-        self.redirect = parameters.redirect(step).map(|(stage, latency, loss)| {
+        self.redirect = redirect.map(|(stage, latency, loss)| {
             (times.leaves(stage, parameters.depth) + u64::from(latency), loss)
         });
         if self.redirect.is_some() {
             self.fetcher.forget();
         }
         self.last = times;
+    }
+
+    /// How its branches were predicted.
+    pub fn predictor(&self) -> &Predictor {
+        &self.predictor
     }
 
     /// Cycles by cause, from the first fetch to the write-back of the last step. What the last step

@@ -1,5 +1,7 @@
 //! What is built: how many stages, and where what is decided.
 
+use super::Prediction;
+
 /// A stage of the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
@@ -108,6 +110,11 @@ pub struct Parameters {
     pub multiplied: Stage,
     /// The stage in which a conditional branch is resolved: ID or later.
     pub branch: Stage,
+    /// How conditional branches are predicted until then.
+    pub prediction: Prediction,
+    /// The stage at whose end fetch goes to the target of a branch that is predicted taken, before it is
+    /// resolved: IF if a buffer holds targets, where nothing is lost; ID if the target is computed.
+    pub predicted: Stage,
     /// The stage from which `jal` jumps.
     pub jump: Stage,
     /// The stage from which `jalr` jumps: ID or later.
@@ -153,6 +160,8 @@ impl Parameters {
             loaded: Stage::Memory,
             multiplied: Stage::Execute,
             branch: Stage::Execute,
+            prediction: Prediction::NotTaken,
+            predicted: Stage::Decode,
             jump: Stage::Execute,
             jump_register: Stage::Execute,
             trap: Stage::WriteBack,
@@ -244,6 +253,10 @@ impl Parameters {
                 return Err(Error::Early { what, stage, earliest });
             }
         }
+        self.prediction.check()?;
+        if self.prediction != Prediction::NotTaken && self.predicted >= self.branch {
+            return Err(Error::Late { stage: self.predicted, branch: self.branch });
+        }
         let bytes = self.fetch_bytes;
         if !bytes.is_power_of_two() || !(2..=64).contains(&bytes) {
             return Err(Error::FetchBytes { bytes });
@@ -273,6 +286,26 @@ pub enum Error {
         stage: Stage,
         /// The earliest that is possible.
         earliest: Stage,
+    },
+    /// A branch is resolved before the prediction has any effect.
+    #[error(
+        "branches are predicted in {} and resolved in {}; an earlier stage than that would be right",
+        .stage.name(),
+        .branch.name()
+    )]
+    Late {
+        /// Where they are predicted.
+        stage: Stage,
+        /// Where they are resolved.
+        branch: Stage,
+    },
+    /// No table of a predictor.
+    #[error(
+        "a table of {entries} entries predicts branches; a power of two up to 1048576 would be right"
+    )]
+    Entries {
+        /// The entries that were asked for.
+        entries: u32,
     },
     /// No width of a fetch word.
     #[error("a fetch word has {bytes} bytes; 2, 4, 8, 16, 32 or 64 would be right")]

@@ -4,7 +4,6 @@
 
 mod compressed;
 mod document;
-mod drawn_text;
 mod elf;
 mod expand;
 mod hostile;
