@@ -1,4 +1,5 @@
 "use strict";
+// A stage with ◂ takes an operand that was not written back.
 // The data are replayed from their start up to a cycle: some thousand changes take no time.
 const { run, recording } = JSON.parse(document.getElementById("data").textContent);
 const at = id => document.getElementById(id);
@@ -103,6 +104,7 @@ function drawDiagram(when) {
       if (letter === "x") box.classList.add("x");
       if (TITLES[stage] && letter !== stage) box.classList.add("held");
       if (row.fate === "x" && letter !== "x") box.classList.add("wrong");
+      if (row.forwarded.includes(c)) box.append("◂");
       if (c === when) box.classList.add("now");
       line.append(box);
     }
