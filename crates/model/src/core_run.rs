@@ -42,6 +42,8 @@ pub struct CoreRun {
     pub pipeline: Vec<CoreParameter>,
     /// The caches.
     pub caches: Vec<CoreCache>,
+    /// Misses over the size of the instruction cache, where that was asked for.
+    pub curves: Vec<CoreCurve>,
     /// Conditional branches.
     pub branches: u64,
     /// Of them, those that went elsewhere than was predicted.
@@ -107,6 +109,36 @@ impl CoreCache {
     pub fn hit_rate(&self) -> Option<f64> {
         let hits = self.accesses.checked_sub(self.misses())?;
         (self.accesses > 0).then(|| hits as f64 / self.accesses as f64)
+    }
+}
+
+/// Misses of a program over the size of its instruction cache.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CoreCurve {
+    /// What kind of instructions it has.
+    pub name: String,
+    /// Bytes of its instructions in memory.
+    pub text_bytes: u32,
+    /// Instructions that retired.
+    pub instructions: u64,
+    /// The sizes, ascending.
+    pub points: Vec<CorePoint>,
+}
+
+/// A size of a cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CorePoint {
+    /// Bytes that it holds.
+    pub bytes: u64,
+    /// Misses.
+    pub misses: u64,
+}
+
+impl CoreCurve {
+    /// Returns the misses per 1,000 instructions in a cache of a size.
+    pub fn per_thousand(&self, bytes: u64) -> Option<f64> {
+        let point = self.points.iter().find(|point| point.bytes == bytes)?;
+        Some(1000.0 * point.misses as f64 / self.instructions.max(1) as f64)
     }
 }
 

@@ -70,6 +70,13 @@ pub(super) struct Source {
 }
 
 impl Source {
+    /// Gives a name a value.
+    pub(super) fn constant_of(&mut self, name: &str, value: i64) {
+        let place = Place { line: 1, column: 1 };
+        let definition = Definition::Constant(Expression::Number(value));
+        self.names.insert(name.into(), (definition, 0, place));
+    }
+
     /// Reads a statement.
     pub(super) fn read(&mut self, statement: &[Placed]) -> Result<(), Mistake> {
         let mut parser = Parser::new(statement);

@@ -62,14 +62,20 @@ pub struct Assembled {
     pub lines: Vec<(u32, u32)>,
 }
 
-/// Assembles a text; with `compressed`, into instructions of 16 bits where there are such.
+/// Assembles a text with some constants of other names; with `compressed`, into instructions of 16 bits where
+/// there are such.
 ///
 /// # Errors
 /// All mistakes, by their places.
-pub fn assemble(text: &str, compressed: bool) -> Result<Assembled, Vec<Mistake>> {
+pub fn assemble(
+    text: &str,
+    constants: &[(String, i64)],
+    compressed: bool,
+) -> Result<Assembled, Vec<Mistake>> {
     let mut mistakes = Vec::new();
     let statements = lex::statements(text, &mut mistakes);
     let mut source = layout::Source::default();
+    constants.iter().for_each(|(name, value)| source.constant_of(name, *value));
     for statement in &statements {
         if let Err(mistake) = source.read(statement) {
             mistakes.push(mistake);

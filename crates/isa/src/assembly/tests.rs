@@ -5,18 +5,18 @@ use proptest::prelude::*;
 
 /// Returns the words of a text.
 fn words(text: &str) -> Vec<u32> {
-    let program = assemble(text, false).unwrap().program;
+    let program = assemble(text, &[], false).unwrap().program;
     let bytes = program.segments[0].bytes.chunks_exact(4);
     bytes.map(|bytes| u32::from_le_bytes(bytes.try_into().unwrap())).collect()
 }
 
 fn mistakes(text: &str) -> Vec<String> {
-    assemble(text, false).map(|_| ()).unwrap_err().iter().map(ToString::to_string).collect()
+    assemble(text, &[], false).map(|_| ()).unwrap_err().iter().map(ToString::to_string).collect()
 }
 
 /// Runs a text to its end; returns what it wrote and its status.
 fn run(text: &str, compressed: bool) -> (String, u32) {
-    let program = assemble(text, compressed).unwrap().program;
+    let program = assemble(text, &[], compressed).unwrap().program;
     let setup = Setup { host: true, ..Setup::default() };
     let mut machine = Machine::new(&program, &setup).unwrap();
     let stopped = machine.run(100_000, |_| {});
@@ -94,7 +94,7 @@ fn pseudo_instructions_are_what_they_stand_for() {
 fn data_are_laid_out() {
     let text = ".data\nb: .byte 1, -1, 'a', '\\n'\n.half 0x1234\n.align 2\nw: .word w, end - b, 5\n\
         s: .asciz \"h\\x41\\\"\\u00e9\"\n.ascii \"ab\"\n.space 3\nend:\n.text\nli a0, end - b\n.comm c, 8, 16\nla a0, c";
-    let program = assemble(text, false).unwrap().program;
+    let program = assemble(text, &[], false).unwrap().program;
     let mut expected = vec![1, 255, b'a', 10, 0x34, 0x12, 0, 0];
     expected.extend((DATA_ADDRESS + 8).to_le_bytes());
     expected.extend(31_u32.to_le_bytes());
@@ -139,14 +139,14 @@ done:   mv   a0, t0
 fn programs_run_in_both_sizes_alike() {
     assert_eq!(run(SUM, false), ("sum 14".into(), 14));
     assert_eq!(run(SUM, true), ("sum 14".into(), 14));
-    let bytes = |compressed| assemble(SUM, compressed).unwrap().program.text_bytes;
+    let bytes = |compressed| assemble(SUM, &[], compressed).unwrap().program.text_bytes;
     assert_eq!(bytes(false), 92);
     assert_eq!(bytes(true), 64);
 }
 
 #[test]
 fn functions_and_lines_are_known() {
-    let assembled = assemble(SUM, false).unwrap();
+    let assembled = assemble(SUM, &[], false).unwrap();
     let symbol = |address| assembled.program.symbol_at(address).map(|symbol| symbol.name.as_str());
     let sum = assembled.program.address_of("sum").unwrap();
     assert_eq!(
@@ -158,7 +158,7 @@ fn functions_and_lines_are_known() {
 
 #[test]
 fn the_entry_is_start_or_a_global_main_or_the_first_instruction() {
-    let entry = |text| assemble(text, false).unwrap().program.entry - TEXT_ADDRESS;
+    let entry = |text| assemble(text, &[], false).unwrap().program.entry - TEXT_ADDRESS;
     assert_eq!(entry("nop\nmain: nop"), 0);
     assert_eq!(entry(".globl main\nnop\nmain: nop"), 4);
     assert_eq!(entry(".globl main\nnop\nmain: nop\n_start: nop"), 8);
@@ -273,8 +273,8 @@ proptest! {
 
     #[test]
     fn no_text_makes_it_panic(text in "[a-z0-9 ,()%+*/<>.:=\"'\\\\\n#;x-]{0,60}|.*") {
-        let _ = assemble(&text, false);
-        let _ = assemble(&format!("li a0, {text}\n.word {text}"), true);
+        let _ = assemble(&text, &[], false);
+        let _ = assemble(&format!("li a0, {text}\n.word {text}"), &[], true);
     }
 }
 
@@ -284,4 +284,24 @@ fn memory_behind_the_data_can_be_had() {
         ecall\nsw a1, 12(s0)\nli a0, 9\nli a1, 0x7fffffff\necall\nmv a1, a0\nli a0, 1\necall\nli a0, 0x40490fdb\n\
         li a7, 2\necall\nli a0, 0\nli a7, 93\necall";
     assert_eq!(run(text, false), ("16-13.1415927".into(), 0));
+}
+
+#[test]
+fn input_is_read_by_lines_numbers_and_characters() {
+    let text = ".data\nbuffer: .zero 16\n.text\nli a7, 5\necall\nli a7, 1\necall\nla a0, buffer\nli a1, 4\nli a7, 8\necall\n\
+        li a7, 4\necall\nli a7, 12\necall\nli a7, 11\necall\nli a0, 0\nla a1, buffer\nli a2, 16\nli a7, 63\necall\n\
+        li a7, 1\necall\nli a7, 12\necall\nli a7, 93\necall";
+    let program = assemble(text, &[], false).unwrap().program;
+    let setup = Setup { host: true, ..Setup::default() };
+    let mut machine = Machine::new(&program, &setup).unwrap();
+    machine.set_input(b"-42\nabcde\nrest".to_vec());
+    assert_eq!(machine.run(1000, |_| {}), Stopped::Exited { status: b'r'.into() });
+    assert_eq!(String::from_utf8_lossy(machine.output()), "-42abcd2");
+}
+
+#[test]
+fn constants_can_be_given() {
+    let constants = [("BASE".to_owned(), 0x9000_0000)];
+    let program = assemble("li a0, BASE", &constants, false).unwrap().program;
+    assert_eq!(program.segments[0].bytes, lui(A0, 0x90000).to_le_bytes());
 }

@@ -89,7 +89,7 @@ mod tests {
     use crate::{Machine, Setup};
 
     fn of(text: &str, parameters: Parameters) -> Vec<Operand> {
-        let program = assemble(text, false).unwrap().program;
+        let program = assemble(text, &[], false).unwrap().program;
         let mut machine = Machine::new(&program, &Setup::default()).unwrap();
         let mut pipeline = Pipeline::new(parameters).unwrap();
         let mut steps = Vec::new();

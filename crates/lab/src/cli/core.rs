@@ -23,6 +23,28 @@ pub(crate) enum PolicyName {
     Tree,
 }
 
+/// A program that comes with scruple.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Example {
+    /// A system call, and the handler that answers it
+    Trap,
+    /// Insertion sort
+    Sort,
+}
+
+/// Parses a name and its value.
+fn constant(text: &str) -> Result<(String, i64), String> {
+    let pair = text.split_once('=').filter(|(name, _)| !name.is_empty());
+    let pair = pair.and_then(|(name, value)| {
+        let value = match value.strip_prefix("0x") {
+            Some(digits) => u32::from_str_radix(digits, 16).ok()?.into(),
+            None => value.parse::<i32>().ok()?.into(),
+        };
+        Some((name.to_owned(), value))
+    });
+    pair.ok_or_else(|| "expected a name and a number of 32 bits, such as BASE=0x90000000".into())
+}
+
 /// A pipeline that is known by a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Preset {
@@ -46,7 +68,11 @@ pub(crate) enum Preset {
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct CoreArgs {
     /// The program: an ELF file, or assembly language; `-` is standard input
-    pub(crate) file: PathBuf,
+    #[arg(required_unless_present = "example")]
+    pub(crate) file: Option<PathBuf>,
+    /// Print a program in assembly language to start from
+    #[arg(long, value_enum, exclusive = true)]
+    pub(crate) example: Option<Example>,
     /// Draw the pipeline in these cycles, such as 100..160, or around the first trap, stall, branch or miss
     #[arg(long, value_name = "CYCLES", value_parser = Window::parse)]
     pub(crate) pipeline: Option<Window>,
@@ -75,12 +101,22 @@ pub(crate) struct CoreArgs {
     /// Add a cache for data, such as 1KiB,2,16
     #[arg(long, value_name = "SIZE,WAYS,LINE", value_parser = Shape::parse)]
     pub(crate) dcache: Option<Shape>,
+    /// Show the misses over the size of the instruction cache; for assembly language also with and without
+    /// instructions of 16 bits
+    #[arg(long)]
+    pub(crate) sizes: bool,
     /// Choose which line gives way to a new one
     #[arg(long, value_enum, default_value_t = PolicyName::Lru)]
     pub(crate) policy: PolicyName,
     /// Assemble into instructions of 16 bits where there are such (C)
     #[arg(long)]
     pub(crate) compressed: bool,
+    /// Give a name of the assembly language a value, such as LED_MATRIX_0_BASE=0x90000000; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = constant)]
+    pub(crate) define: Vec<(String, i64)>,
+    /// Let the program read this file as its input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) input: Option<PathBuf>,
     /// Stop the program after N instructions
     #[arg(long, value_name = "N", default_value_t = 100_000_000, value_parser = clap::value_parser!(u64).range(1..=model::ProgramFile::INSTRUCTIONS_MAX))]
     pub(crate) instructions: u64,

@@ -5,11 +5,12 @@ mod options;
 mod page;
 mod recording;
 mod run;
+mod sizes;
 mod step;
 
 pub(crate) use options::{Moment, Setting, Shape, Window};
 
-use crate::cli::core::{CoreArgs, PolicyName, Preset};
+use crate::cli::core::{CoreArgs, Example, PolicyName, Preset};
 use crate::destination::place;
 use crate::exit::Exit;
 use crate::{input, ui};
@@ -18,14 +19,18 @@ use isa::cache::{self, Geometry, Policy};
 use isa::pipeline::Parameters;
 use isa::system::Config;
 use isa::{Program, assembly};
-use model::ProgramFile;
+use model::{CoreCurve, ProgramFile};
 use run::Loaded;
+use std::path::Path;
 
 /// The most bytes of a file.
 const FILE_BYTES_MAX: u64 = 256 << 20;
 
 /// The most bytes of a text that is assembled.
 const TEXT_BYTES_MAX: usize = 8 << 20;
+
+/// The most bytes of a program's input.
+const INPUT_BYTES_MAX: u64 = 16 << 20;
 
 /// The mistakes of a text that are listed.
 const MISTAKES_SHOWN: usize = 20;
@@ -34,12 +39,21 @@ const MISTAKES_SHOWN: usize = 20;
 const SEED: u64 = 1;
 
 pub(crate) fn core(args: &CoreArgs) -> anyhow::Result<Exit> {
+    let Some(path) = args.file.as_deref().filter(|_| args.example.is_none()) else {
+        let text = match args.example {
+            Some(Example::Trap) => include_str!("examples/trap.s"),
+            _ => include_str!("examples/sort.s"),
+        };
+        ui::data(text)?;
+        return Ok(Exit::Done);
+    };
     let to_stdout = args.html.as_deref().is_some_and(input::is_standard);
     let twice = "--json and --html - each want standard output: give one of them a file";
     ensure!(!(to_stdout && args.json), twice);
     sys::interrupt::install()?;
     let config = config(args)?;
-    let loaded = load(args)?;
+    let content = read(path)?;
+    let loaded = load(args, path, &content, args.compressed)?;
     if args.step {
         step::check_terminal()?;
     }
@@ -51,7 +65,10 @@ pub(crate) fn core(args: &CoreArgs) -> anyhow::Result<Exit> {
         step::show(&recording)?;
         return Ok(exit);
     }
-    let result = run::result(&loaded, &config, &ran);
+    let mut result = run::result(&loaded, &config, &ran);
+    if args.sizes {
+        result.curves = curves(args, path, &content, &loaded, &config)?;
+    }
     if !to_stdout {
         let words = |width| {
             let text = report::core(&result).text(width);
@@ -95,29 +112,53 @@ fn config(args: &CoreArgs) -> anyhow::Result<Config> {
     Ok(Config { core, instruction, data, ..Config::default() })
 }
 
-/// Reads the program, and assembles it where it is text.
-fn load(args: &CoreArgs) -> anyhow::Result<Loaded> {
-    let name = input::name(&args.file);
-    let content = match input::is_standard(&args.file) {
-        true => input::bytes(&args.file, FILE_BYTES_MAX)?,
-        false => kit::programs::read(&args.file).map_err(anyhow::Error::msg)?.0,
+/// Returns the misses over the size of the instruction cache: of a file as it is, of a text in both kinds of
+/// instructions.
+fn curves(
+    args: &CoreArgs,
+    path: &Path,
+    content: &[u8],
+    loaded: &Loaded,
+    config: &Config,
+) -> anyhow::Result<Vec<CoreCurve>> {
+    if loaded.lines.is_empty() {
+        return Ok(vec![sizes::curve(loaded, "misses", config.instruction)?]);
+    }
+    let kinds = [("32 bits", false), ("16 and 32 bits", true)].into_iter();
+    let curve = |(name, compressed)| {
+        sizes::curve(&load(args, path, content, compressed)?, name, config.instruction)
     };
+    kinds.map(curve).collect()
+}
+
+fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+    match input::is_standard(path) {
+        true => input::bytes(path, FILE_BYTES_MAX),
+        false => Ok(kit::programs::read(path).map_err(anyhow::Error::msg)?.0),
+    }
+}
+
+/// Returns the program of a file; text is assembled.
+fn load(args: &CoreArgs, path: &Path, content: &[u8], compressed: bool) -> anyhow::Result<Loaded> {
+    let name = input::name(path);
+    let given = args.input.as_deref().map(|path| input::bytes(path, INPUT_BYTES_MAX));
+    let given = given.transpose().context("--input")?.unwrap_or_default();
     let file = ProgramFile {
         path: name.clone(),
-        sha256: sys::hash::sha256(&content),
+        sha256: sys::hash::sha256(content),
         instructions_max: args.instructions,
         stack_bytes: args.stack,
         memory: args.memory,
         ..ProgramFile::default()
     };
     if content.starts_with(b"\x7fELF") {
-        ensure!(!args.compressed, "--compressed is for assembly language; {name} is an ELF file");
+        ensure!(!compressed, "--compressed is for assembly language; {name} is an ELF file");
         let program =
-            experiments::load(&content, &file).map_err(anyhow::Error::msg).context(name)?;
-        return Ok(Loaded { program, lines: Vec::new(), file });
+            experiments::load(content, &file).map_err(anyhow::Error::msg).context(name)?;
+        return Ok(Loaded { program, lines: Vec::new(), file, input: given });
     }
     ensure!(!content.is_empty(), "{name} is empty");
-    let text = std::str::from_utf8(&content).ok().filter(|text| !text.contains('\0'));
+    let text = std::str::from_utf8(content).ok().filter(|text| !text.contains('\0'));
     let Some(text) = text else {
         bail!(
             "{name} is neither an ELF file nor a text in UTF-8; scruple core takes an ELF file or a .s file"
@@ -127,13 +168,13 @@ fn load(args: &CoreArgs) -> anyhow::Result<Loaded> {
         text.len() <= TEXT_BYTES_MAX,
         "{name} has more than 8 MiB of text, the most that is assembled"
     );
-    let assembled = assembly::assemble(text, args.compressed);
+    let assembled = assembly::assemble(text, &args.define, compressed);
     let assembly::Assembled { mut program, lines } =
         assembled.map_err(|mistakes| complain(&name, &mistakes))?;
     if let Some(memory) = args.memory {
         program.add_memory(memory.address, memory.bytes);
     }
-    Ok(Loaded { program, lines, file })
+    Ok(Loaded { program, lines, file, input: given })
 }
 
 /// Lists the mistakes of a text; the last line is the error of the command.

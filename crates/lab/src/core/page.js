@@ -1,4 +1,5 @@
 "use strict";
+// A stage with ◂ takes an operand that was not written back.
 // The data are replayed from their start up to a cycle: some thousand changes take no time.
 const { run, recording } = JSON.parse(document.getElementById("data").textContent);
 const at = id => document.getElementById(id);
@@ -62,15 +63,24 @@ function stateAt(when) {
   return state;
 }
 
+// Says why an instruction stays in a stage, by whether the next one is taken.
+function held(letter, taken) {
+  if (letter === "F") return taken("D") ? "held: ID is taken" : "held: the fetch waits for memory";
+  if (letter === "D") return taken("E") ? "held: EX is taken" : "held: waits for an operand";
+  if (letter === "E") return taken("M") ? "held: MEM is taken" : "held: takes several cycles";
+  return "held: waits for its data";
+}
+
 function drawStages(when) {
+  const there = letter => recording.rows.find(row => cell(row, when).toUpperCase() === letter);
   const boxes = recording.stages.map(name => {
     const letter = LETTERS[name];
-    const row = recording.rows.find(row => cell(row, when).toUpperCase() === letter);
+    const row = there(letter);
     if (!row) return make("div", "stage", make("b", "", name), make("small", "", "empty"));
-    const held = cell(row, when) !== letter;
-    const why = row.fate === "x" ? "wrong path" : row.fate === "t" ? "traps" : held ? "held" : "";
+    const stays = cell(row, when) !== letter;
+    const why = row.fate === "x" ? "wrong path" : stays ? held(letter, there) : row.fate === "t" ? "traps" : "";
     const code = make("code", row.fate === "x" ? "wrong" : "", row.text);
-    return make("div", "stage " + letter + (held ? " held" : ""), make("b", "", name), code,
+    return make("div", "stage " + letter + (stays ? " held" : ""), make("b", "", name), code,
       make("small", "", short(row.pc) + (why ? " · " + why : "")));
   });
   at("stages").replaceChildren(...boxes);
@@ -94,6 +104,7 @@ function drawDiagram(when) {
       if (letter === "x") box.classList.add("x");
       if (TITLES[stage] && letter !== stage) box.classList.add("held");
       if (row.fate === "x" && letter !== "x") box.classList.add("wrong");
+      if (row.forwarded.includes(c)) box.append("◂");
       if (c === when) box.classList.add("now");
       line.append(box);
     }
@@ -120,7 +131,7 @@ function drawListing(when) {
     if (!one.goes_on) rows.push(make("tr", "", make("td", "quiet", "…")));
   }
   at("listing").replaceChildren(make("table", "", ...rows));
-  if (current) at("listing").scrollTop = current.offsetTop - at("listing").offsetTop - at("listing").clientHeight / 2;
+  if (current) at("listing").scrollTop = current.offsetTop - at("listing").clientHeight / 2;
 }
 
 function drawCaches(state) {

@@ -64,6 +64,8 @@ pub(super) struct Row {
     pub(super) start: u64,
     /// A letter for each cycle: a stage, small where it is held; `.` for a redirect, `x` where it is flushed.
     pub(super) cells: String,
+    /// The cycles in which it takes an operand that was not written back.
+    pub(super) forwarded: Vec<u64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -218,29 +220,36 @@ pub(super) fn record(loaded: &Loaded, config: &Config, ran: &Ran) -> Result<Reco
         output: String::from_utf8_lossy(before.output()).into_owned(),
         ending: ended
             .unwrap_or_else(|| format!("the program goes on; {STEPS_MAX} instructions are held")),
-        rows: drawing.rows.iter().map(row).collect(),
+        rows: rows(&drawing, &operands),
     })
 }
 
-fn row(row: &isa::pipeline::Row) -> Row {
+fn rows(drawing: &Drawing, operands: &[Operand]) -> Vec<Row> {
     let letter = |cell: &Cell| match cell {
         Cell::Waits => '.',
         Cell::In(stage) => stage.letter(),
         Cell::Held(stage) => stage.letter().to_ascii_lowercase(),
         Cell::Flushed => 'x',
     };
-    let fate = match row.fate {
-        Fate::Retires => 'r',
-        Fate::Traps => 't',
-        Fate::WrongPath => 'x',
+    let mut step = 0..;
+    let row = |row: &isa::pipeline::Row| {
+        let step = if row.fate == Fate::WrongPath { None } else { step.next() };
+        let forwarded =
+            operands.iter().filter(|one| Some(one.user) == step && one.forwarded.is_some());
+        Row {
+            pc: row.pc,
+            text: row.text.clone(),
+            fate: match row.fate {
+                Fate::Retires => 'r',
+                Fate::Traps => 't',
+                Fate::WrongPath => 'x',
+            },
+            start: row.start,
+            cells: row.cells.iter().map(letter).collect(),
+            forwarded: forwarded.map(|one| one.cycle).collect(),
+        }
     };
-    Row {
-        pc: row.pc,
-        text: row.text.clone(),
-        fate,
-        start: row.start,
-        cells: row.cells.iter().map(letter).collect(),
-    }
+    drawing.rows.iter().map(row).collect()
 }
 
 fn word(machine: &Machine, address: u32) -> Option<u32> {

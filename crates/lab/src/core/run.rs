@@ -26,11 +26,16 @@ pub(super) struct Loaded {
     /// The lines of the text that it comes from, by addresses.
     pub(super) lines: Vec<(u32, u32)>,
     pub(super) file: ProgramFile,
+    /// What it can read.
+    pub(super) input: Vec<u8>,
 }
 
 impl Loaded {
     pub(super) fn start(&self) -> anyhow::Result<Machine> {
-        experiments::start(&self.program, &self.file).map_err(anyhow::Error::msg)
+        let mut machine =
+            experiments::start(&self.program, &self.file).map_err(anyhow::Error::msg)?;
+        machine.set_input(self.input.clone());
+        Ok(machine)
     }
 
     /// Returns the line of the text that an instruction comes from.
@@ -221,6 +226,7 @@ pub(super) fn result(loaded: &Loaded, config: &Config, ran: &Ran) -> CoreRun {
             .into_iter()
             .filter_map(|(name, cache)| Some(self::cache(name, cache?)))
             .collect(),
+        curves: Vec::new(),
         branches: system.predictor().branches(),
         mispredicted: system.predictor().mispredicted(),
         lines: lines(loaded, ran),

@@ -4,11 +4,12 @@ use super::recording::{Recording, Row, What};
 use crate::ui;
 use anstyle::{AnsiColor, Style};
 use anyhow::{Result, ensure};
-use console::{Key, Term};
 use isa::assembly::register_name;
+use isa::pipeline::Stage;
 use report::Letters;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
+use sys::terminal::{Key, Keys};
 
 const DIM: Style = Style::new().dimmed();
 const BOLD: Style = Style::new().bold();
@@ -49,27 +50,27 @@ fn write(text: &str) {
 
 /// Shows the recording until a key ends it.
 pub(super) fn show(recording: &Recording) -> Result<()> {
-    let term = Term::stdout();
     let colours = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
     let view = View { recording, colours, letters: ui::letters() };
     let mut cycle = recording.first;
+    let mut keys = Keys::open()?;
     let _screen = Screen::enter();
     loop {
-        let (height, width) = term.size();
+        let (width, height) =
+            terminal_size::terminal_size().map_or((80, 24), |(width, height)| (width.0, height.0));
         let lines = view.lines(cycle, width.into(), height.into());
         write(&format!("\x1b[H{}\x1b[J", lines.join("\x1b[K\r\n") + "\x1b[K"));
-        cycle = match term.read_key_raw() {
-            Ok(Key::Char('q') | Key::Escape | Key::CtrlC) | Err(_) => return Ok(()),
-            _ if sys::interrupt::requested().is_some() => return Ok(()),
-            Ok(Key::ArrowRight | Key::Char('l' | ' ')) => cycle + 1,
-            Ok(Key::ArrowLeft | Key::Char('h') | Key::Backspace) => cycle.saturating_sub(1),
-            Ok(Key::PageDown) => cycle + 10,
-            Ok(Key::PageUp) => cycle.saturating_sub(10),
-            Ok(Key::Home) => recording.first,
-            Ok(Key::End) => recording.last,
-            Ok(Key::ArrowDown | Key::Char('n' | 'j')) => view.event(cycle, true),
-            Ok(Key::ArrowUp | Key::Char('p' | 'k')) => view.event(cycle, false),
-            Ok(_) => cycle,
+        cycle = match keys.next() {
+            None | Some(Key::Quit | Key::Letter('q')) => return Ok(()),
+            Some(Key::Right | Key::Letter('l' | ' ')) => cycle + 1,
+            Some(Key::Left | Key::Letter('h')) => cycle.saturating_sub(1),
+            Some(Key::PageDown) => cycle + 10,
+            Some(Key::PageUp) => cycle.saturating_sub(10),
+            Some(Key::Home) => recording.first,
+            Some(Key::End) => recording.last,
+            Some(Key::Down | Key::Letter('n' | 'j')) => view.event(cycle, true),
+            Some(Key::Up | Key::Letter('p' | 'k')) => view.event(cycle, false),
+            Some(_) => cycle,
         }
         .clamp(recording.first, recording.last);
     }
@@ -181,7 +182,8 @@ impl View<'_> {
             ),
         ];
         for name in &self.recording.stages {
-            let letter = if *name == "IF" { 'F' } else { name.chars().next().unwrap_or(' ') };
+            let stage = Stage::ALL.into_iter().find(|stage| stage.name() == *name);
+            let letter = stage.map_or(' ', Stage::letter);
             let there = |row: &&Row| {
                 cell(row, cycle).is_some_and(|cell| cell.to_ascii_uppercase() == letter)
             };

@@ -1,7 +1,7 @@
 //! What a program did on the simulated core, as `scruple core` ran it.
 
 use crate::doc::{Block, Doc, Role, Table, Text, Tone};
-use model::{CoreCache, CoreRun};
+use model::{CoreCache, CoreCurve, CoreRun};
 use wording::number::{binary, count, or_dash, share};
 use wording::{cleaned, counted, short};
 
@@ -26,6 +26,7 @@ pub fn core(run: &CoreRun) -> Doc<'static> {
     doc.push(Block::Table(Table::of(&["cause", "#cycles", "#share", ""]).rows(causes)));
     doc.blocks.extend(branches(run));
     doc.blocks.extend(caches(&run.caches));
+    doc.blocks.extend(curves(&run.curves));
     doc.blocks.extend(hottest(run));
     let parameters = run.pipeline.iter().map(|one| format!("{} {}", one.name, one.value));
     let parameters = parameters.collect::<Vec<_>>().join(", ");
@@ -147,6 +148,37 @@ fn caches(caches: &[CoreCache]) -> Vec<Block<'static>> {
                    misses. Conflict: it would not."
     );
     vec![Block::heading(2, "Caches"), Block::Table(table), Block::small(meaning)]
+}
+
+/// Returns the misses over the size of the instruction cache, one column and one bar for each kind of code.
+fn curves(curves: &[CoreCurve]) -> Vec<Block<'static>> {
+    let Some(first) = curves.first() else { return Vec::new() };
+    let largest = curves
+        .iter()
+        .flat_map(|curve| curve.points.iter().filter_map(|point| curve.per_thousand(point.bytes)));
+    let largest = largest.fold(1e-9, f64::max);
+    let heads = curves.iter().flat_map(|curve| [format!("#{}", curve.name), String::new()]);
+    let heads: Vec<String> = std::iter::once("cache".into()).chain(heads).collect();
+    let mut table = Table::of(&heads);
+    for point in &first.points {
+        let cells = curves.iter().flat_map(|curve| {
+            let rate = curve.per_thousand(point.bytes);
+            [
+                or_dash(rate, |rate| format!("{rate:.1}")),
+                rate.map_or(String::new(), |rate| bar(rate / largest)),
+            ]
+        });
+        table.row(std::iter::once(binary(point.bytes as f64)).chain(cells));
+    }
+    let sizes = curves
+        .iter()
+        .map(|curve| format!("{}: {} bytes", curve.name, count(curve.text_bytes.into())));
+    let sizes = sizes.collect::<Vec<_>>().join("; ");
+    vec![
+        Block::heading(2, "Misses per 1 000 instructions, by the size of the instruction cache"),
+        Block::Table(table),
+        Block::small(format!("Size of the code: {sizes}.")),
+    ]
 }
 
 fn hottest(run: &CoreRun) -> Vec<Block<'static>> {
