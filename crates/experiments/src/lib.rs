@@ -41,7 +41,7 @@ mod traps;
 mod wake;
 mod workers;
 
-pub use icache::{KERNEL, Looked, carried, design_of_programs, load, look, start};
+pub use icache::{KERNEL, Looked, carried, design_of_programs, is_any_cache, load, look, start};
 pub use planted::PLANTED;
 
 use kit::Experiment;

@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::plan::{self, Plan, Purpose};
 use crate::{dry, inquiry, ui};
 use anyhow::{Context, bail, ensure};
-use model::ProgramFile;
+use model::{Caches, ProgramFile, Replacement};
 use program::{PROGRAMS_MAX, Program, look};
 use std::path::{Path, PathBuf};
 use store::Beside;
@@ -103,6 +103,7 @@ fn asked(args: &RunArgs) -> anyhow::Result<Vec<Program>> {
         instructions_max: args.instructions.unwrap_or(INSTRUCTIONS),
         stack_bytes: args.stack,
         memory: args.memory,
+        caches: caches(args)?,
         ..ProgramFile::default()
     };
     if args.rebuild {
@@ -125,6 +126,34 @@ fn asked(args: &RunArgs) -> anyhow::Result<Vec<Program>> {
         look(file, content, None).with_context(|| format!("--elf {}", path.display()))
     });
     read.collect()
+}
+
+/// Returns the caches that the command line chooses; `None` if it chooses none.
+fn caches(args: &RunArgs) -> anyhow::Result<Option<Caches>> {
+    let (sizes, lines) = (&args.cache_sizes, &args.cache_lines);
+    let (ways, policies) = (&args.cache_ways, &args.cache_policies);
+    let is_chosen =
+        !(sizes.is_empty() && lines.is_empty() && ways.is_empty() && policies.is_empty());
+    if !is_chosen && !args.no_cycles {
+        return Ok(None);
+    }
+    let caches = Caches {
+        bytes: or(sizes, &[256, 1024, 4096, 16384, 65536]),
+        line_bytes: or(lines, &[16]),
+        ways: or(ways, &[1]),
+        policies: or(policies, &[Replacement::Lru]),
+        cycles: !args.no_cycles,
+    };
+    ensure!(
+        experiments::is_any_cache(&caches),
+        "no cache can be built of those sizes, lines and ways: a size is lines times ways times a power of \
+         two, lines are powers of two of 4 to 4096 bytes, and plru has 1, 2, 4, … or 64 ways"
+    );
+    Ok(Some(caches))
+}
+
+fn or<T: Copy>(chosen: &[T], usual: &[T]) -> Vec<T> {
+    if chosen.is_empty() { usual.to_vec() } else { chosen.to_vec() }
 }
 
 fn absolute(path: &Path) -> anyhow::Result<PathBuf> {

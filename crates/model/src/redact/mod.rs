@@ -330,7 +330,7 @@ fn redact_design(
         design.id
     );
     let nameless = |file: &ProgramFile| {
-        let ProgramFile { level, sha256, instructions_max, stack_bytes, memory, .. } = file;
+        let ProgramFile { level, sha256, instructions_max, stack_bytes, memory, caches, .. } = file;
         ProgramFile {
             level: names.level(names::PROGRAM, level),
             path: String::new(),
@@ -339,6 +339,7 @@ fn redact_design(
             instructions_max: *instructions_max,
             stack_bytes: *stack_bytes,
             memory: *memory,
+            caches: caches.clone(),
         }
     };
     Ok(of_programs(&design.programs.iter().map(nameless).collect::<Vec<_>>()))
