@@ -9,7 +9,9 @@ mod play;
 mod record;
 mod start;
 
-pub use own::{Looked, design as design_of_programs, is_any_cache, look};
+pub(crate) use own::{FACTOR, code, design as design_of_programs, time_limit_ms, which};
+pub use own::{Looked, is_any_cache, look};
+pub(crate) use play::Code;
 pub use play::{KERNEL, carried};
 pub use start::{load, start};
 
@@ -17,7 +19,7 @@ use isa::Stopped;
 use isa::pipeline::Parameters;
 use kit::model::{Replacement, Treatment};
 use kit::{Result, Stop, Trial};
-use play::{Build, Code, Equals, IM, IMC, Placing, Setting, play};
+use play::{Build, Equals, IM, IMC, Placing, Setting, play};
 
 experiment!("icache", "icache.toml");
 

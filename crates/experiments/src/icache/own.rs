@@ -10,7 +10,7 @@ use kit::{Result, Stop, Trial};
 use std::collections::BTreeSet;
 
 /// The factor whose levels are the files.
-pub(super) const FACTOR: &str = "program";
+pub(crate) const FACTOR: &str = "program";
 
 /// The factor of the lines of a set.
 pub(super) const WAYS: &str = "ways";
@@ -57,8 +57,7 @@ const GRIDS: [(Profile, &[Varied<'_>]); 8] = [
 /// Returns the design for some files, of which the first is the one that others are compared with:
 /// the declared one with other programs, larger caches or those that the files name, and findings about
 /// each file.
-#[must_use]
-pub fn design(programs: &[ProgramFile]) -> Design {
+pub(crate) fn design(programs: &[ProgramFile]) -> Design {
     let mut design = super::design();
     let first = programs.first().map(|program| program.level.as_str()).unwrap_or_default();
     design.question = "How do your programs use an instruction cache?".into();
@@ -70,7 +69,7 @@ pub fn design(programs: &[ProgramFile]) -> Design {
     );
     let is_carried = |name: &str| ["build", "compiler", "mapping"].contains(&name);
     design.factors.retain(|factor| !is_carried(&factor.name));
-    design.factors.insert(0, which(programs, first));
+    design.factors.insert(0, which(programs));
     let at = design.factors.iter().position(|factor| factor.name == "line_bytes").unwrap_or(0);
     design.factors.insert(at, ways());
     design.factors.insert(at + 1, policies());
@@ -103,10 +102,15 @@ pub fn design(programs: &[ProgramFile]) -> Design {
     design.accounts = accounts.collect();
     design.claims = Vec::new();
     design.programs = programs.to_vec();
+    design.time_limit_ms = time_limit_ms(&design, programs);
+    design
+}
+
+/// How long a trial of some programs may take, of a design for programs that take no time.
+pub(crate) fn time_limit_ms(design: &Design, programs: &[ProgramFile]) -> u64 {
     let steps_max = programs.iter().map(|program| program.instructions_max).max().unwrap_or(0);
     let own_ms = steps_max.saturating_mul(NS_PER_INSTRUCTION) / 1_000_000;
-    design.time_limit_ms = design.time_limit_ms.saturating_add(own_ms);
-    design
+    design.time_limit_ms.saturating_add(own_ms)
 }
 
 fn set_levels(design: &mut Design, factor: &str, levels: Vec<Level>) {
@@ -262,7 +266,9 @@ fn leave_out_cycles(design: &mut Design) {
     design.accounts.clear();
 }
 
-fn which(programs: &[ProgramFile], first: &str) -> Factor {
+/// Returns the factor that says which program runs; the first one is the baseline.
+pub(crate) fn which(programs: &[ProgramFile]) -> Factor {
+    let first = programs.first().map(|program| program.level.as_str()).unwrap_or_default();
     let level = |program: &ProgramFile| Level::new(&program.level, &program.about);
     Factor {
         name: FACTOR.into(),
@@ -367,7 +373,7 @@ fn findings(design: &Design, programs: &[ProgramFile], cycles: bool) -> Vec<Find
 }
 
 /// The program of a level, and the hash of its file.
-pub(super) fn code(trial: &Trial<'_>, level: &str) -> Result<(Code, String)> {
+pub(crate) fn code(trial: &Trial<'_>, level: &str) -> Result<(Code, String)> {
     let (program, bytes) = trial.program(level)?;
     let failed = |what: String| Stop::failed(format!("{}: {what}", program.path));
     let code = Code::of(&bytes, program).map_err(failed)?;

@@ -95,7 +95,7 @@ const EQUAL_BYTES_MAX: u32 = 4096;
 
 /// What is run.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Code {
+pub(crate) struct Code {
     program: Program,
     file: ProgramFile,
 }
@@ -129,7 +129,7 @@ impl Code {
     ///
     /// # Errors
     /// A sentence that says why its end is none to go by.
-    pub(super) fn run(&self, observe: impl FnMut(&Step)) -> Result<(Machine, Stopped), String> {
+    pub(crate) fn run(&self, observe: impl FnMut(&Step)) -> Result<(Machine, Stopped), String> {
         let mut machine = self.start()?;
         let stopped = machine.run(self.file.instructions_max, observe);
         kit::ensure!(machine.steps() != 0, "it carries out no instruction: {stopped}");

@@ -16,8 +16,8 @@ use program::{PROGRAMS_MAX, Program, look};
 use std::path::{Path, PathBuf};
 use store::Beside;
 
-/// The experiment that takes them.
-const TAKES: &str = experiments::OF_PROGRAMS;
+/// The experiment whose programs run before caches.
+const OF_CACHES: &str = "icache";
 
 /// The instructions after which a program is stopped, unless the command line says otherwise.
 const INSTRUCTIONS: u64 = 10_000_000;
@@ -56,11 +56,10 @@ fn planned(args: &RunArgs) -> anyhow::Result<(Plan, Vec<Program>)> {
         plan.output = Some(dir);
     }
     let files: Vec<ProgramFile> = programs.iter().map(|program| program.file.clone()).collect();
-    let design = experiments::design_of_programs(&files);
-    design.check().map_err(|error| anyhow::anyhow!("{error}"))?;
     for known in &mut plan.designs {
-        if known.id == TAKES {
-            *known = design.clone();
+        if let Some(design) = experiments::design_of_programs(&known.id, &files) {
+            design.check().map_err(|error| anyhow::anyhow!("{error}"))?;
+            *known = design;
         }
     }
     // Nobody knows beforehand how long a program of the user's takes.
@@ -92,12 +91,15 @@ fn asked(args: &RunArgs) -> anyhow::Result<Vec<Program>> {
         (true, true) => "--rebuild",
         (false, _) => "--elf",
     };
-    if let Some(other) = args.experiments.iter().find(|name| *name != TAKES) {
+    let takes: Vec<&str> =
+        if args.rebuild { vec![OF_CACHES] } else { experiments::of_programs().collect() };
+    let (known, first) = (takes.join(" and "), takes[0]);
+    if let Some(other) = args.experiments.iter().find(|name| !takes.contains(&name.as_str())) {
         let other = wording::cleaned(other);
-        bail!("{flag} works only with {TAKES}, not with {other}: scruple run {TAKES} {flag}…");
+        bail!("{flag} works only with {known}, not with {other}: scruple run {first} {flag}…");
     }
     if args.experiments.is_empty() {
-        bail!("{flag} works only with {TAKES}: scruple run {TAKES} {flag}…");
+        bail!("{flag} works only with {known}: scruple run {first} {flag}…");
     }
     let like = ProgramFile {
         instructions_max: args.instructions.unwrap_or(INSTRUCTIONS),
@@ -137,6 +139,11 @@ fn caches(args: &RunArgs) -> anyhow::Result<Option<Caches>> {
     if !is_chosen && !args.no_cycles {
         return Ok(None);
     }
+    let has_caches = args.experiments.iter().any(|name| name == OF_CACHES);
+    ensure!(
+        has_caches,
+        "caches can be chosen for {OF_CACHES} only: scruple run {OF_CACHES} --elf…"
+    );
     let caches = Caches {
         bytes: or(sizes, &[256, 1024, 4096, 16384, 65536]),
         line_bytes: or(lines, &[16]),
