@@ -71,6 +71,13 @@ impl Sweep {
         }
     }
 
+    /// Accesses so far of another line than the one before, for lines of that size; `None` if no cache has
+    /// such lines. With [`Fetch::Lines`] these are the accesses by [`Fetch::LineBuffer`].
+    pub fn line_changes(&self, line_bytes: u32) -> Option<u64> {
+        let group = self.groups.iter().find(|group| group.line_bytes == line_bytes)?;
+        Some(group.cold + group.missed_by.iter().sum::<u64>())
+    }
+
     /// Each cache with what it adds up to so far, in the order in which they were given.
     pub fn results(&self) -> Vec<(Config, Tally)> {
         let result = |config: &Config| {
