@@ -8,7 +8,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a benchmark should stop where it fails")]
 
-use isa::cache::{Cache, Fetch, Fetcher, Geometry, Policy, Sweep};
+use isa::cache::{Cache, Config, Fetch, Fetcher, Geometry, Policy, Sweep};
 use isa::{Machine, Program, Setup};
 use std::hint::black_box;
 
@@ -131,7 +131,7 @@ fn alone(trace: &Trace) {
         let mut accesses = 0;
         let seconds = median_seconds(|| {
             let mut fetcher = Fetcher::new(Fetch::Lines, geometry);
-            let mut cache = Cache::new(geometry, policy);
+            let mut cache = Cache::new(Config::new(geometry, policy).unwrap());
             for (pc, size) in trace {
                 fetcher.accesses(*pc, *size).for_each(|address| {
                     black_box(cache.access(address));

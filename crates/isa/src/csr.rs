@@ -6,7 +6,10 @@ macro_rules! numbers {
     ($($name:ident $number:literal $what:literal;)*) => {$(
         #[doc = $what]
         pub const $name: u16 = $number;
-    )*};
+    )*
+        /// All of them.
+        pub(crate) const NAMES: &[(&str, u16)] = &[$((stringify!($name), $number)),*];
+    };
 }
 
 numbers! {

@@ -183,7 +183,7 @@ const fn is_shift(function: u32) -> bool {
 }
 
 /// The bits of a word that are no operands, by which it is known.
-const fn fixed(word: u32) -> u32 {
+pub(crate) const fn fixed(word: u32) -> u32 {
     match word & 0x7f {
         0x37 | 0x17 | 0x6f => word & 0x7f,
         0x33 => word & 0xfe00_707f,

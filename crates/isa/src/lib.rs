@@ -4,10 +4,12 @@
 //! The machine yields one [`Step`] per instruction. Caches and pipelines are fed with steps (or with
 //! addresses) and know nothing of how an instruction is carried out; the machine knows neither.
 //!
+//! * [`assembly`]: programs from text, and text from instructions.
 //! * [`encode`]: instruction words by name, for programs that are written here.
 //! * [`Program`]: what is run, from such words or from an ELF file.
 //! * [`Machine`]: runs it, and says of each instruction what it did and why it stopped ([`Stopped`]).
 //! * [`expand()`]: compressed instructions as what they stand for.
+//! * [`system`]: caches of both kinds and a pipeline together, for one run.
 //! * [`trace`]: each step as a line of text.
 //! * [`csr`]: numbers of control and status registers.
 //!
@@ -29,6 +31,7 @@
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
+pub mod assembly;
 pub mod cache;
 pub mod csr;
 mod decode;
@@ -41,6 +44,8 @@ pub mod pipeline;
 mod program;
 mod ram;
 mod step;
+pub mod system;
+mod table;
 pub mod trace;
 
 // Tests of this folder share modules with those of `tests/it`, which know the room by its name.

@@ -18,6 +18,8 @@ pub struct Step {
     pub reads: [u8; 2],
     /// The register that it writes; 0 where there is none.
     pub writes: u8,
+    /// From a conditional branch or `jal` to its target, taken or not; of no meaning elsewhere.
+    pub offset: i32,
     /// The access to memory that it made or tried.
     pub access: Option<Access>,
     /// The trap that was taken in its place.

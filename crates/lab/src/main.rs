@@ -7,6 +7,7 @@ mod catalog;
 mod cli;
 mod compare;
 mod conduct;
+mod core;
 mod destination;
 mod doctor;
 mod dry;
@@ -95,6 +96,7 @@ fn perform(command: &cli::Command) -> anyhow::Result<Exit> {
         cli::Command::Figure(args) => figure::figure(args),
         cli::Command::Query(args) => query::query(args),
         cli::Command::Advise(args) => advise::advise(args),
+        cli::Command::Core(args) => core::core(args),
         cli::Command::Load(args) => load::load(args),
         cli::Command::Fleet(args) => fleet::fleet(args),
         cli::Command::Completions { shell } => show::completions(*shell),

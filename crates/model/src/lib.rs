@@ -13,6 +13,7 @@ mod bounds;
 mod calendar;
 mod claim;
 mod comparison;
+mod core_run;
 mod design;
 mod figure;
 mod fleet;
@@ -51,6 +52,7 @@ pub use bounds::*;
 pub use calendar::*;
 pub use claim::*;
 pub use comparison::*;
+pub use core_run::*;
 pub use design::*;
 pub use figure::*;
 pub use fleet::*;
@@ -127,6 +129,9 @@ pub const KNEE_FORMAT: u32 = 2;
 /// Version of the layout of what `scruple load --predict --json` prints; docs/prediction.schema.json
 /// describes it.
 pub const PREDICTION_FORMAT: u32 = 2;
+
+/// Version of the layout of what `scruple core --json` prints; docs/core.schema.json describes it.
+pub const CORE_FORMAT: u32 = 1;
 
 /// Version of the layout of what `scruple why --json` prints; docs/why.schema.json describes it.
 pub const WHY_FORMAT: u32 = 1;

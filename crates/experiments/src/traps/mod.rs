@@ -4,11 +4,14 @@
 //! same program without that thing runs beside them. Nothing is timed: all numbers are computed.
 
 mod exhibits;
+mod own;
 mod programs;
 mod run;
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests;
+
+pub(crate) use own::design as design_of_programs;
 
 use kit::{Result, Stop, Trial};
 use programs::{EVENTS, Event, INTERVALS, Plan};
@@ -20,6 +23,9 @@ experiment!("traps", "traps.toml");
 const EVENTS_EACH: u64 = 256;
 
 fn trial(trial: &mut Trial<'_>) -> Result<()> {
+    if !trial.spec().programs.is_empty() {
+        return own::trial(trial);
+    }
     let event = trial.pick("event", &EVENTS)?;
     let (plan, way) = treatment(trial, event)?;
     // Nothing is timed. What the machine counts meanwhile says what computing it took.

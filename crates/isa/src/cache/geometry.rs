@@ -83,11 +83,6 @@ impl Geometry {
         u64::from(self.lines()) * u64::from(self.line_bytes)
     }
 
-    /// The number of the line in which an address lies.
-    pub(crate) fn line(self, address: u32) -> u32 {
-        address >> self.line_bytes.trailing_zeros()
-    }
-
     /// The set of the line of that number.
     pub(crate) fn set(self, line: u32) -> u32 {
         line & (self.sets - 1)
@@ -122,6 +117,12 @@ pub enum GeometryError {
         /// The bytes asked for.
         line_bytes: u32,
     },
+    /// No tree of pseudo-LRU bits for that number of ways.
+    #[error("{ways} ways of a tree (plru); they must be a power of two from 1 to 64")]
+    Tree {
+        /// The ways asked for.
+        ways: u32,
+    },
     /// There are no lines, or too many.
     #[error("{lines} lines (sets times ways); they must be from 1 to {LINES_MAX}")]
     Lines {
@@ -138,7 +139,6 @@ mod tests {
     fn a_geometry_adds_up() {
         let geometry = Geometry::new(8, 3, 16).unwrap();
         assert_eq!((geometry.lines(), geometry.bytes()), (24, 384));
-        assert_eq!(geometry.line(0x1_0137), 0x1013);
         assert_eq!(geometry.set(0x1013), 3);
         assert_eq!(geometry.to_string(), "8 sets x 3 ways x 16 B");
         assert_eq!(Geometry::fully_associative(6, 8).unwrap().bytes(), 48);

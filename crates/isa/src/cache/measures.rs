@@ -1,6 +1,6 @@
 //! What is read from caches side by side.
 
-use super::{Geometry, Tally};
+use super::{Config, Tally};
 
 /// The hit rate of code that never comes back to a line, one access per instruction: of the
 /// `line_bytes / instruction_bytes` instructions of a line the first misses, so 1 − size / line. With
@@ -19,22 +19,20 @@ pub fn no_reuse_hit_rate(instruction_bytes: f64, line_bytes: u32) -> Option<f64>
 ///
 /// Asked for the hit rate of a compressed program among the results of the same program without
 /// compression, it says how large a cache the compression is worth.
-pub fn smallest_reaching(
-    results: &[(Geometry, Tally)],
-    hit_rate: f64,
-) -> Option<(Geometry, Tally)> {
+pub fn smallest_reaching(results: &[(Config, Tally)], hit_rate: f64) -> Option<(Config, Tally)> {
     let reaches = |tally: &Tally| tally.hit_rate().is_some_and(|rate| rate >= hit_rate);
     let reaching = results.iter().filter(|(_, tally)| reaches(tally));
-    reaching.min_by_key(|(geometry, _)| geometry.bytes()).copied()
+    reaching.min_by_key(|(config, _)| config.geometry().bytes()).copied()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Geometry, Tally, no_reuse_hit_rate, smallest_reaching};
+    use super::super::Geometry;
+    use super::{Config, Tally, no_reuse_hit_rate, smallest_reaching};
 
-    fn result(lines: u32, hits: u64) -> (Geometry, Tally) {
+    fn result(lines: u32, hits: u64) -> (Config, Tally) {
         let geometry = Geometry::fully_associative(lines, 8).unwrap();
-        (geometry, Tally { accesses: 100, capacity: 100 - hits, ..Tally::default() })
+        (geometry.into(), Tally { accesses: 100, capacity: 100 - hits, ..Tally::default() })
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! Instruction caches, played fetch by fetch: which accesses hit, and why the others miss.
+//! Caches, played access by access: which accesses hit, and why the others miss.
 //!
-//! A cache is fed with what an instruction's address and size make of it. That is a matter of
-//! definition, so it has a name ([`Fetch`]). A [`Cache`] is one geometry under one replacement
-//! policy; a [`Sweep`] gives all geometries of a list at once from a trace that nobody stores, for
-//! the one policy that allows it, LRU. Both count the same things, a [`Tally`].
+//! An instruction cache is fed with what an instruction's address and size make of it. That is a matter
+//! of definition, so it has a name ([`Fetch`]). A [`Cache`] is one geometry under one replacement policy,
+//! for instructions or for data ([`Writes`]); a [`Sweep`] gives all caches of a list at once from a trace
+//! that nobody stores. Both count the same things, a [`Tally`].
 //!
 //! # Why an access misses
 //!
@@ -22,18 +22,21 @@
 //! conflict miss is therefore one that its mapping *or its policy* has caused, and a fully
 //! associative cache can have some.
 
-mod direct;
+mod config;
 mod fetch;
 mod geometry;
 mod measures;
 mod recency;
+mod single;
 mod sweep;
+mod tags;
 mod tally;
 
-pub use direct::{Cache, Miss, Outcome, Policy};
+pub use config::{Config, Policy, Writes};
 pub use fetch::{Accesses, Fetch, Fetcher};
 pub use geometry::{Geometry, GeometryError, LINE_BYTES_MAX, LINE_BYTES_MIN, LINES_MAX};
 pub use measures::{no_reuse_hit_rate, smallest_reaching};
+pub use single::{Cache, Effect, Miss, Outcome};
 pub use sweep::Sweep;
 pub use tally::Tally;
 

@@ -8,8 +8,7 @@
 //! and an access moves as many borders as it passes, however far it reaches (Y. H. Kim, M. D. Hill
 //! and D. A. Wood, *Implementing stack simulation for highly-associative memories*, SIGMETRICS 1991).
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use crate::table::Table;
 
 /// No node: the end of the list.
 const NONE: u32 = u32::MAX;
@@ -35,7 +34,8 @@ pub(super) struct Recency {
     nodes: Vec<Node>,
     newest: u32,
     oldest: u32,
-    places: HashMap<u32, u32, BuildHasherDefault<LineHasher>>,
+    /// By line, the place of its node, and 1; 0 where there is none.
+    places: Table<u32>,
 }
 
 impl Recency {
@@ -49,7 +49,7 @@ impl Recency {
             nodes: Vec::new(),
             newest: NONE,
             oldest: NONE,
-            places: HashMap::default(),
+            places: Table::new(),
         }
     }
 
@@ -63,8 +63,10 @@ impl Recency {
     pub(super) fn access(&mut self, line: u32) -> Option<usize> {
         // No more lines exist than numbers below `NONE`: a line has four bytes or more.
         let added = self.nodes.len() as u32;
-        let place = *self.places.entry(line).or_insert(added);
-        if place == added {
+        let known = self.places.get_mut(line);
+        if *known == 0 {
+            *known = added + 1;
+            let place = added;
             self.nodes.push(Node { newer: NONE, older: NONE, missed_by: 0 });
             self.age(place, self.sizes.len());
             self.lead(place);
@@ -74,6 +76,7 @@ impl Recency {
             }
             return None;
         }
+        let place = *known - 1;
         let missed_by = self.nodes[place as usize].missed_by as usize;
         if place != self.newest {
             self.age(place, missed_by);
@@ -81,6 +84,16 @@ impl Recency {
             self.lead(place);
         }
         Some(missed_by)
+    }
+
+    /// Accesses a line only if the smallest of the sizes holds it; returns what
+    /// [`access`](Self::access) would.
+    pub(super) fn touch(&mut self, line: u32) -> Option<usize> {
+        let place = self.places.get_mut(line).checked_sub(1)?;
+        match self.nodes[place as usize].missed_by {
+            0 => self.access(line),
+            missed_by => Some(missed_by as usize),
+        }
     }
 
     /// Makes room at the front of the `missing` smallest sizes: each full one gives up its oldest.
@@ -121,30 +134,6 @@ impl Recency {
         }
         self.nodes[place as usize] = Node { newer: NONE, older: self.newest, missed_by: 0 };
         self.newest = place;
-    }
-}
-
-/// A hash of line numbers: Fibonacci hashing (D. E. Knuth, *The art of computer programming* 3,
-/// section 6.4). The map is asked for every access, and the standard library's hash, which withstands
-/// an adversary, would be most of its cost.
-#[derive(Clone, Copy, Debug, Default)]
-struct LineHasher(u64);
-
-impl Hasher for LineHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u32(u32::from(*byte));
-        }
-    }
-
-    fn write_u32(&mut self, line: u32) {
-        let product = (self.0 ^ u64::from(line)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        // The product's low bits, by which the map chooses a bucket, know nothing of a line's high ones.
-        self.0 = product ^ (product >> 32);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
     }
 }
 

@@ -1,4 +1,4 @@
-//! All LRU caches of a list at once.
+//! All caches of a list at once.
 //!
 //! Under LRU a set of w ways holds the w lines of that set accessed last, so that an access misses
 //! in every cache with at most as many ways as its *distance*: how many other lines of the set were
@@ -11,40 +11,46 @@
 //! Two things keep it fast. The line accessed last hits everywhere. And a line that was the last of
 //! its set is also the last of its set in every cache with more sets, since a finer set is a part of
 //! a coarser one (set refinement, ibid.): the rest of the stacks need not be looked at.
+//!
+//! Other policies have no such stack. Their caches are played one by one behind the same filter, and
+//! share what gives a miss its class.
 
-use super::direct::bring_to_front;
 use super::recency::Recency;
-use super::{Fetch, Fetcher, Geometry, Tally};
+use super::tags::Tags;
+use super::{Config, Fetch, Fetcher, Policy, Tally};
+use crate::Access;
 
-/// Caches of many geometries, LRU, fed with one trace that is not stored.
+/// Caches of many geometries and policies, fed with one trace that is not stored. Stores are like
+/// loads to them: every access that misses fetches its line.
 ///
 /// Memory is in proportion to the lines of the largest cache of each pair of line bytes and sets,
 /// and to the different lines accessed. The length of the trace does not matter.
 #[derive(Clone, Debug)]
 pub struct Sweep {
-    geometries: Vec<Geometry>,
+    configs: Vec<Config>,
     /// By the bytes of a line, ascending.
     groups: Vec<Group>,
 }
 
 impl Sweep {
-    /// Empty caches of these geometries, and what counts as an access of them.
-    pub fn new(geometries: &[Geometry], fetch: Fetch) -> Self {
-        let mut line_bytes: Vec<u32> = geometries.iter().map(|one| one.line_bytes()).collect();
+    /// Empty caches of these kinds, and what counts as an access of them if they are fed with
+    /// instructions.
+    pub fn new<C: Into<Config> + Copy>(caches: &[C], fetch: Fetch) -> Self {
+        let configs: Vec<Config> = caches.iter().map(|cache| (*cache).into()).collect();
+        let mut line_bytes: Vec<u32> =
+            configs.iter().map(|one| one.geometry().line_bytes()).collect();
         line_bytes.sort_unstable();
         line_bytes.dedup();
         let group = |line_bytes: u32| {
-            let mut members = geometries.to_vec();
-            members.retain(|one| one.line_bytes() == line_bytes);
+            let mut members = configs.clone();
+            members.retain(|one| one.geometry().line_bytes() == line_bytes);
             Group::new(&members, fetch)
         };
-        Sweep {
-            geometries: geometries.to_vec(),
-            groups: line_bytes.into_iter().filter_map(group).collect(),
-        }
+        Sweep { groups: line_bytes.into_iter().filter_map(group).collect(), configs }
     }
 
     /// Fetches an instruction of `size` bytes: 2 or 4, or 0 where nothing could be fetched.
+    #[inline]
     pub fn access(&mut self, pc: u32, size: u8) {
         for group in &mut self.groups {
             for address in group.fetcher.accesses(pc, size) {
@@ -53,14 +59,33 @@ impl Sweep {
         }
     }
 
-    /// Each geometry with what it adds up to so far, in the order in which they were given.
-    pub fn results(&self) -> Vec<(Geometry, Tally)> {
-        let result = |geometry: &Geometry| {
-            let line_bytes = geometry.line_bytes();
+    /// Loads or stores data: one access for each line that its bytes touch.
+    #[inline]
+    pub fn data(&mut self, access: &Access) {
+        for group in &mut self.groups {
+            let last = access.address.wrapping_add(u32::from(access.bytes.max(1)) - 1);
+            group.access(access.address);
+            if last >> group.line_shift != access.address >> group.line_shift {
+                group.access(last);
+            }
+        }
+    }
+
+    /// Accesses so far of another line than the one before, for lines of that size; `None` if no cache has
+    /// such lines. With [`Fetch::Lines`] these are the accesses by [`Fetch::LineBuffer`].
+    pub fn line_changes(&self, line_bytes: u32) -> Option<u64> {
+        let group = self.groups.iter().find(|group| group.line_bytes == line_bytes)?;
+        Some(group.cold + group.missed_by.iter().sum::<u64>())
+    }
+
+    /// Each cache with what it adds up to so far, in the order in which they were given.
+    pub fn results(&self) -> Vec<(Config, Tally)> {
+        let result = |config: &Config| {
+            let line_bytes = config.geometry().line_bytes();
             let group = self.groups.iter().find(|group| group.line_bytes == line_bytes)?;
-            Some((*geometry, group.tally(*geometry)?))
+            Some((*config, group.tally(*config)?))
         };
-        self.geometries.iter().filter_map(result).collect()
+        self.configs.iter().filter_map(result).collect()
     }
 }
 
@@ -79,13 +104,33 @@ struct Group {
     missed_by: Vec<u64>,
     /// By sets, ascending: [`Group::access`] ends with the first that need not be looked at.
     families: Vec<Family>,
+    /// Those under other policies than LRU.
+    others: Vec<Other>,
+}
+
+/// A cache that is played by itself.
+#[derive(Clone, Debug)]
+struct Other {
+    tags: Tags,
+    /// The place of its lines among the recency's sizes.
+    size: usize,
+    /// Without the accesses.
+    tally: Tally,
 }
 
 impl Group {
     /// `None` if there are no members.
-    fn new(members: &[Geometry], fetch: Fetch) -> Option<Self> {
-        let any = *members.first()?;
-        let recency = Recency::new(members.iter().map(|one| one.lines()).collect());
+    fn new(members: &[Config], fetch: Fetch) -> Option<Self> {
+        let any = members.first()?.geometry();
+        let recency = Recency::new(members.iter().map(|one| one.geometry().lines()).collect());
+        let (stacked, others): (Vec<Config>, Vec<Config>) =
+            members.iter().partition(|one| one.policy() == Policy::Lru);
+        let other = |config: Config| {
+            let size = recency.sizes().binary_search(&config.geometry().lines()).ok()?;
+            Some(Other { tags: Tags::new(config), size, tally: Tally::default() })
+        };
+        let others = others.into_iter().filter_map(other).collect();
+        let members: Vec<_> = stacked.iter().map(|one| one.geometry()).collect();
         let mut sets: Vec<u32> = members.iter().map(|one| one.sets()).collect();
         sets.sort_unstable();
         sets.dedup();
@@ -104,18 +149,28 @@ impl Group {
             cold: 0,
             missed_by: vec![0; recency.sizes().len() + 1],
             families: sets.into_iter().map(family).collect(),
+            others,
             recency,
         })
     }
 
+    #[inline]
     fn access(&mut self, address: u32) {
         self.accesses += 1;
         let line = address >> self.line_shift;
-        if self.last == Some(line) {
-            return;
+        if self.last != Some(line) {
+            self.last = Some(line);
+            self.look_up(line);
         }
-        self.last = Some(line);
-        let Some(missed_by) = self.recency.access(line) else {
+    }
+
+    fn look_up(&mut self, line: u32) {
+        let missed_by = self.recency.access(line);
+        for Other { tags, size, tally } in &mut self.others {
+            let hit = tags.access(line, false, true).hit;
+            tally.note(hit, missed_by.map(|missed_by| missed_by > *size));
+        }
+        let Some(missed_by) = missed_by else {
             self.cold += 1;
             for family in &mut self.families {
                 family.bring_to_front(line);
@@ -132,8 +187,13 @@ impl Group {
         }
     }
 
-    /// What the member of that geometry adds up to; `None` if it is none.
-    fn tally(&self, geometry: Geometry) -> Option<Tally> {
+    /// What a member adds up to; `None` if it is none.
+    fn tally(&self, config: Config) -> Option<Tally> {
+        if config.policy() != Policy::Lru {
+            let other = self.others.iter().find(|other| other.tags.config() == config)?;
+            return Some(Tally { accesses: self.accesses, ..other.tally });
+        }
+        let geometry = config.geometry();
         let size = self.recency.sizes().binary_search(&geometry.lines()).ok()?;
         let missed_by_equal: u64 = self.missed_by.get(size + 1..)?.iter().sum();
         let tally = Tally { accesses: self.accesses, cold: self.cold, ..Tally::default() };
@@ -168,6 +228,20 @@ struct Family {
 
 /// No line has this number.
 const EMPTY: u32 = u32::MAX;
+
+/// Puts a line before all others of a set, of which the last gives way if it was not among them.
+/// Returns at which place it stood, or the length of the set: its distance in the LRU stack.
+#[inline]
+fn bring_to_front(set: &mut [u32], line: u32) -> usize {
+    let mut moving = line;
+    for (place, held) in set.iter_mut().enumerate() {
+        std::mem::swap(held, &mut moving);
+        if moving == line {
+            return place;
+        }
+    }
+    set.len()
+}
 
 impl Family {
     fn new(sets: u32, depth: usize, sizes: &[u32]) -> Self {

@@ -1,6 +1,7 @@
 //! Caches and sweeps against the most obvious program that could be written for each.
 
-use super::{Cache, Fetch, Fetcher, Geometry, Miss, Outcome, Policy, Sweep, Tally};
+use super::{Cache, Config, Fetch, Fetcher, Geometry, Miss, Outcome, Policy, Sweep, Tally, Writes};
+use crate::Access;
 use proptest::prelude::*;
 use std::collections::HashSet;
 
@@ -83,8 +84,8 @@ fn addresses(fetch: Fetch, geometry: Geometry, trace: &[(u32, u8)]) -> Vec<u32> 
     trace.iter().flat_map(|(pc, size)| fetcher.accesses(*pc, *size)).collect()
 }
 
-fn play(geometry: Geometry, policy: Policy, addresses: &[u32]) -> (Vec<Outcome>, Tally) {
-    let mut cache = Cache::new(geometry, policy);
+fn play(config: impl Into<Config>, addresses: &[u32]) -> (Vec<Outcome>, Tally) {
+    let mut cache = Cache::new(config);
     let outcomes = addresses.iter().map(|address| cache.access(*address)).collect();
     (outcomes, cache.tally())
 }
@@ -93,9 +94,13 @@ fn fetch() -> impl Strategy<Value = Fetch> {
     prop::sample::select(Fetch::ALL.to_vec())
 }
 
-fn policy() -> impl Strategy<Value = Policy> {
+/// A cache under any policy; a tree has a power of two of ways.
+fn config() -> impl Strategy<Value = Config> {
     let random = any::<u64>().prop_map(|seed| Policy::Random { seed });
-    prop_oneof![Just(Policy::Lru), Just(Policy::Fifo), random]
+    let policy = prop_oneof![Just(Policy::Lru), Just(Policy::Fifo), random, Just(Policy::Tree)];
+    (geometry(), policy).prop_map(|(geometry, policy)| {
+        Config::new(geometry, policy).unwrap_or_else(|_| Config::from(geometry))
+    })
 }
 
 proptest! {
@@ -106,35 +111,35 @@ proptest! {
         trace in trace(),
     ) {
         let addresses = addresses(fetch, geometry, &trace);
-        prop_assert_eq!(play(geometry, Policy::Lru, &addresses), by_lists(geometry, &addresses));
+        prop_assert_eq!(play(geometry, &addresses), by_lists(geometry, &addresses));
     }
 
     #[test]
     fn a_sweep_is_each_of_its_caches(
-        geometries in prop::collection::vec(geometry(), 0..24),
+        configs in prop::collection::vec(config(), 0..24),
         fetch in fetch(),
         trace in trace(),
     ) {
-        let mut sweep = Sweep::new(&geometries, fetch);
+        let mut sweep = Sweep::new(&configs, fetch);
         for (pc, size) in &trace {
             sweep.access(*pc, *size);
         }
-        let alone = |geometry: &Geometry| {
-            let addresses = addresses(fetch, *geometry, &trace);
-            (*geometry, play(*geometry, Policy::Lru, &addresses).1)
+        let alone = |config: &Config| {
+            let addresses = addresses(fetch, config.geometry(), &trace);
+            (*config, play(*config, &addresses).1)
         };
-        prop_assert_eq!(sweep.results(), geometries.iter().map(alone).collect::<Vec<_>>());
+        prop_assert_eq!(sweep.results(), configs.iter().map(alone).collect::<Vec<_>>());
     }
 
     /// Reading again what was read last changes no cache, so that a buffer changes the number of
     /// accesses, never that of misses.
     #[test]
     fn definitions_that_see_all_bytes_agree_on_every_miss(
-        geometry in geometry(),
-        policy in policy(),
+        config in config(),
         trace in trace(),
     ) {
-        let tally = |fetch| play(geometry, policy, &addresses(fetch, geometry, &trace)).1;
+        let geometry = config.geometry();
+        let tally = |fetch| play(config, &addresses(fetch, geometry, &trace)).1;
         let lines = tally(Fetch::Lines);
         for fetch in [Fetch::WordBuffer, Fetch::LineBuffer] {
             let other = tally(fetch);
@@ -148,12 +153,12 @@ proptest! {
     /// Where all instructions are whole words, the convention of one access each leaves nothing out.
     #[test]
     fn without_compressed_instructions_each_is_one_access(
-        geometry in geometry(),
-        policy in policy(),
+        config in config(),
         trace in trace(),
     ) {
+        let geometry = config.geometry();
         let trace: Vec<_> = trace.iter().map(|(pc, _)| (pc & !3, 4)).collect();
-        let tally = |fetch| play(geometry, policy, &addresses(fetch, geometry, &trace)).1;
+        let tally = |fetch| play(config, &addresses(fetch, geometry, &trace)).1;
         prop_assert_eq!(tally(Fetch::Instruction), tally(Fetch::Lines));
         prop_assert_eq!(tally(Fetch::Instruction).accesses, trace.len() as u64);
     }
@@ -162,12 +167,12 @@ proptest! {
     /// fully associative LRU cache itself.
     #[test]
     fn a_tally_adds_up_under_every_policy(
-        geometry in geometry(),
-        policy in policy(),
+        config in config(),
         trace in trace(),
     ) {
+        let geometry = config.geometry();
         let addresses = addresses(Fetch::Lines, geometry, &trace);
-        let (outcomes, tally) = play(geometry, policy, &addresses);
+        let (outcomes, tally) = play(config, &addresses);
         let lines: HashSet<u32> =
             addresses.iter().map(|address| address / geometry.line_bytes()).collect();
         prop_assert_eq!(tally.cold, lines.len() as u64);
@@ -175,9 +180,81 @@ proptest! {
         let hits = outcomes.iter().filter(|outcome| **outcome == Outcome::Hit).count();
         prop_assert_eq!(tally.hits(), hits as u64);
         let full = Geometry::fully_associative(geometry.lines(), geometry.line_bytes()).unwrap();
-        let (_, yardstick) = play(full, Policy::Lru, &addresses);
+        let (_, yardstick) = play(full, &addresses);
         prop_assert_eq!((yardstick.conflict, yardstick.spared), (0, 0));
         // Hill and Smith's capacity misses: those of the yardstick that are not cold.
         prop_assert_eq!(tally.capacity + tally.spared, yardstick.capacity);
+    }
+    /// Stores of every kind against lists: what is there, and what memory is told.
+    #[test]
+    fn stores_do_to_memory_what_lists_say(
+        geometry in geometry(),
+        back in any::<bool>(),
+        allocate in any::<bool>(),
+        accesses in prop::collection::vec((0_u32..1024, any::<bool>()), 0..300),
+    ) {
+        let writes = Writes { back, allocate };
+        let mut cache = Cache::new(Config::from(geometry).writing(writes));
+        // Lines of each set with whether they are dirty, the newest first.
+        let mut sets: Vec<Vec<(u32, bool)>> = vec![Vec::new(); geometry.sets() as usize];
+        let mut expected = Tally { accesses: accesses.len() as u64, ..Tally::default() };
+        for (address, is_store) in accesses {
+            let line = address / geometry.line_bytes();
+            let set = &mut sets[(line % geometry.sets()) as usize];
+            let place = set.iter().position(|(held, _)| *held == line);
+            let was_dirty = place.is_some_and(|place| set.remove(place).1);
+            expected.writes += u64::from(is_store);
+            expected.write_misses += u64::from(is_store && place.is_none());
+            let (mut gone, fetched) = (None, place.is_none() && (allocate || !is_store));
+            if place.is_some() || fetched {
+                set.insert(0, (line, was_dirty || (is_store && back)));
+                if set.len() > geometry.ways() as usize {
+                    gone = set.pop().filter(|(_, dirty)| *dirty).map(|(line, _)| line);
+                }
+                expected.written_through += u64::from(is_store && !back);
+            } else {
+                expected.unfetched += 1;
+                expected.written_through += 1;
+            }
+            expected.written_back += u64::from(gone.is_some());
+            let effect = cache.effect(address, is_store);
+            prop_assert_eq!(effect.outcome == Outcome::Hit, place.is_some());
+            prop_assert_eq!(effect.fetched, fetched);
+            prop_assert_eq!(effect.written_back, gone.map(|line| line * geometry.line_bytes()));
+        }
+        let tally = cache.tally();
+        let Tally { cold, conflict, capacity, spared, .. } = tally;
+        prop_assert_eq!(tally, Tally { cold, conflict, capacity, spared, ..expected });
+        prop_assert_eq!(tally.fetched(), tally.misses() - expected.unfetched);
+    }
+
+    /// For a cache that allocates, a sweep over data counts what the cache itself does.
+    #[test]
+    fn a_sweep_over_data_is_each_of_its_caches(
+        configs in prop::collection::vec(config(), 1..12),
+        accesses in prop::collection::vec((0_u32..1024, 0_usize..3, any::<bool>()), 0..300),
+    ) {
+        let mut sweep = Sweep::new(&configs, Fetch::Lines);
+        let mut caches: Vec<Cache> = configs.iter().map(|config| Cache::new(*config)).collect();
+        for (address, size, write) in accesses {
+            let access = Access { address, bytes: 1 << size, write };
+            sweep.data(&access);
+            for cache in &mut caches {
+                let line_bytes = cache.config().geometry().line_bytes();
+                let last = address + u32::from(access.bytes) - 1;
+                cache.effect(address, write);
+                if last / line_bytes != address / line_bytes {
+                    cache.effect(last, write);
+                }
+            }
+        }
+        for ((config, swept), cache) in sweep.results().into_iter().zip(&caches) {
+            let tally = cache.tally();
+            prop_assert_eq!(config, cache.config());
+            let known = |tally: Tally| {
+                (tally.accesses, tally.cold, tally.conflict, tally.capacity, tally.spared)
+            };
+            prop_assert_eq!(known(swept), known(tally));
+        }
     }
 }

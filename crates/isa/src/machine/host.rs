@@ -24,6 +24,10 @@ pub(super) struct Host {
     /// The double word by which a program speaks to a debugger (HTIF), and that of the answer.
     pub(super) tohost: u32,
     fromhost: u32,
+    /// What it can read, the last byte first.
+    input: Vec<u8>,
+    /// Where the memory begins that it can ask for.
+    heap: u32,
     /// Its low half was stored, and the high half not yet.
     half_stored: bool,
     /// How many bytes of [`FEATURES`] were read.
@@ -41,6 +45,8 @@ impl Host {
             output: Vec::new(),
             tohost: place("tohost"),
             fromhost: place("fromhost"),
+            input: Vec::new(),
+            heap: program.address_of("_end").unwrap_or(NOWHERE),
             half_stored: false,
             features_read: 0,
         }
@@ -63,6 +69,7 @@ mod linux {
     pub(super) const EXIT_GROUP: u32 = 94;
     pub(super) const BREAK: u32 = 214;
     /// Errors, as results.
+    pub(super) const BAD_ADDRESS: u32 = -14_i32 as u32;
     pub(super) const BAD_FILE: u32 = -9_i32 as u32;
     pub(super) const NO_SEEK: u32 = -29_i32 as u32;
     pub(super) const NO_CALL: u32 = -38_i32 as u32;
@@ -72,6 +79,41 @@ impl Machine {
     /// What the program wrote so far, at most [`OUTPUT_MAX_BYTES`].
     pub fn output(&self) -> &[u8] {
         &self.host.output
+    }
+
+    /// Gives the program what it can read.
+    pub fn set_input(&mut self, mut input: Vec<u8>) {
+        input.reverse();
+        self.host.input = input;
+    }
+
+    /// Takes the next line of the input with its end, at most so many bytes.
+    fn line(&mut self, most: u32) -> Vec<u8> {
+        let mut line = Vec::new();
+        while line.len() < most as usize && line.last() != Some(&b'\n') {
+            let Some(byte) = self.host.input.pop() else { break };
+            line.push(byte);
+        }
+        line
+    }
+
+    /// Reads a line into memory: how many bytes, or the number of an error.
+    fn read_line(&mut self, address: u32, most: u32, ends: bool) -> u32 {
+        let mut line = self.line(most.saturating_sub(ends.into()));
+        let count = line.len() as u32;
+        line.extend(ends.then_some(0));
+        let stored = (address..=u32::MAX).zip(line).all(|(address, byte)| {
+            self.text.stored(address, 1);
+            self.memory.write(address, [byte]).is_some()
+        });
+        if stored { count } else { linux::BAD_ADDRESS }
+    }
+
+    /// Reads a line as a number, 0 where it is none.
+    fn read_number(&mut self) -> u32 {
+        let line = self.line(64);
+        let text = String::from_utf8_lossy(&line);
+        text.trim().parse::<i64>().map_or(0, |number| number as u32)
     }
 
     fn exit(&mut self, status: u32) {
@@ -98,7 +140,24 @@ impl Machine {
         let answer = |machine: &mut Self, value| machine.set_register(A0, value);
         match number {
             1 => self.host.write((value as i32).to_string().as_bytes()),
+            2 => self.host.write(f32::from_bits(value).to_string().as_bytes()),
             4 => self.write_string(value),
+            5 => {
+                let number = self.read_number();
+                answer(self, number);
+            }
+            8 => {
+                let most = if self.register(A7) == 0 { A2 } else { A1 };
+                self.read_line(value, self.register(most), true);
+            }
+            12 => {
+                let byte = self.host.input.pop().map_or(u32::MAX, u32::from);
+                answer(self, byte);
+            }
+            9 => {
+                let start = self.allocate(value);
+                answer(self, start);
+            }
             10 => self.exit(0),
             11 => self.host.write(&[value as u8]),
             17 | linux::EXIT | linux::EXIT_GROUP => self.exit(value),
@@ -109,13 +168,31 @@ impl Machine {
                 let written = self.write_file(value, self.register(A1), self.register(A2));
                 answer(self, written);
             }
-            // There is no input, no other file, and no memory to be had.
+            linux::READ if value == 0 => {
+                let read = self.read_line(self.register(A1), self.register(A2), false);
+                answer(self, read);
+            }
+            // There is no other file, and no memory to be had.
             linux::READ | linux::CLOSE | linux::BREAK => answer(self, 0),
             linux::SEEK => answer(self, linux::NO_SEEK),
             linux::STATUS => answer(self, linux::NO_CALL),
             _ => return false,
         }
         true
+    }
+
+    /// Gives a program more of the memory behind its data (`sbrk`): where that begins, or -1 where there is
+    /// none.
+    fn allocate(&mut self, bytes: u32) -> u32 {
+        let start = self.host.heap;
+        let next = start.wrapping_add(bytes);
+        let there =
+            bytes == 0 || self.memory.bytes(start, bytes.min(i32::MAX as u32) as usize).is_some();
+        if start == NOWHERE || !(there || (bytes as i32) < 0) {
+            return u32::MAX;
+        }
+        self.host.heap = next;
+        start
     }
 
     /// Writes bytes of memory to standard output or error: how many, or the number of an error.

@@ -191,6 +191,7 @@ impl Machine {
             kind: instruction.kind,
             reads: [instruction.rs1, instruction.rs2],
             writes: instruction.rd,
+            offset: instruction.immediate as i32,
             access: None,
             trap: None,
         };

@@ -82,7 +82,7 @@ impl Machine {
             Cause::Exception(Exception::MachineCall) => {
                 let number = self.register(A7);
                 format!(
-                    "; a7 is {number}, and the host answers 1, 4, 10, 11, 17, 34 to 36, 57, 62 to 64, 80, \
+                    "; a7 is {number}, and the host answers 1, 2, 4, 5, 8 to 12, 17, 34 to 36, 57, 62 to 64, 80, \
                      93, 94 and 214"
                 )
             }

@@ -13,7 +13,7 @@ pub struct Cycles {
     pub trapped: u64,
     /// Waits for an operand; with forwarding, for a load above all.
     pub data: u64,
-    /// Lost behind taken branches and jumps.
+    /// Lost behind taken branches and jumps, and behind mispredicted branches.
     pub control: u64,
     /// Lost behind instructions that trapped, beside their own.
     pub trap: u64,
@@ -25,6 +25,8 @@ pub struct Cycles {
     pub fetch: u64,
     /// Misses of the instruction cache.
     pub miss: u64,
+    /// Data accesses that wait for memory.
+    pub memory: u64,
     /// The first instruction on its way through the stages: their number less one.
     pub fill: u64,
 }
@@ -40,7 +42,7 @@ pub struct ByCause {
 
 impl Cycles {
     /// The causes, in the order in which people read them.
-    pub fn by_cause(&self) -> [ByCause; 10] {
+    pub fn by_cause(&self) -> [ByCause; 11] {
         let by = |name, cycles| ByCause { name, cycles };
         [
             by("retired instructions", self.retired),
@@ -52,6 +54,7 @@ impl Cycles {
             by("long in EX", self.execution),
             by("second fetch", self.fetch),
             by("instruction misses", self.miss),
+            by("data misses", self.memory),
             by("filling the pipeline", self.fill),
         ]
     }

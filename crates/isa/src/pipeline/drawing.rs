@@ -140,8 +140,7 @@ struct Pen<'a, F> {
 impl<F: FnMut(u32) -> Code> Pen<'_, F> {
     fn instruction(&mut self, step: &Step, times: &Times) {
         let depth = self.parameters.depth;
-        let resolves = self.parameters.resolves(step);
-        let flushed = resolves.map(|stage| times.leaves(stage, depth));
+        let flushed = times.turns.map(|stage| times.leaves(stage, depth));
         // What traps gets no further than the stage that says so; a branch does.
         let last = if step.trap.is_some() { flushed } else { None };
         let start = self.resumes.take().map_or(times.fetch, |redirected| redirected);
@@ -158,7 +157,7 @@ impl<F: FnMut(u32) -> Code> Pen<'_, F> {
             };
             let row = self.drawing.rows.len() - 1;
             self.drawing.notes.push(Note { row, cycle: flushed.saturating_sub(1), what });
-            self.wrong_path(step, times, flushed);
+            self.wrong_paths(step, times, flushed);
             self.resumes = Some(flushed);
         }
     }
@@ -174,18 +173,36 @@ impl<F: FnMut(u32) -> Code> Pen<'_, F> {
         }
     }
 
-    /// What is fetched behind an instruction until it goes elsewhere.
-    fn wrong_path(&mut self, step: &Step, times: &Times, flushed: u64) {
+    /// What is fetched behind an instruction until it goes elsewhere: the following ones, and those at
+    /// the target where that was predicted in vain.
+    fn wrong_paths(&mut self, step: &Step, times: &Times, flushed: u64) {
         let mut fetcher = Fetcher::new(self.parameters);
         fetcher.words(step.pc, step.size);
-        let mut before = *times;
-        let mut pc = step.pc.wrapping_add(u32::from(step.size));
+        let follows = step.pc.wrapping_add(u32::from(step.size));
+        if !times.guessed || step.redirects() {
+            self.wrong_path(fetcher, follows, times, flushed);
+            return;
+        }
+        let Parameters { predicted, depth, latency, .. } = *self.parameters;
+        let turned = times.leaves(predicted, depth);
+        self.wrong_path(fetcher, follows, times, turned);
+        let latency = if predicted == Stage::Fetch { 0 } else { u64::from(latency.branch) };
+        let before = Times { decode: turned + latency, ..*times };
+        let target = step.pc.wrapping_add_signed(step.offset);
+        self.wrong_path(Fetcher::new(self.parameters), target, &before, flushed);
+    }
+
+    /// What is fetched from an address on, behind an instruction, until it is flushed.
+    fn wrong_path(&mut self, mut fetcher: Fetcher, mut pc: u32, before: &Times, flushed: u64) {
+        let mut before = *before;
         while before.decode < flushed {
             let Code { size, text } = (self.code)(pc);
             let fetch = before.decode;
             let decode = (fetch + fetcher.words(pc, size).max(1)).max(before.execute);
             let execute = (decode + 1).max(before.after);
-            let times = Times { fetch, decode, execute, after: execute + 1 };
+            let after = (execute + 1).max(before.memory);
+            let memory = after + 1;
+            let times = Times { fetch, decode, execute, after, memory, ..before };
             let mut cells = Vec::new();
             self.cells(&times, Some(flushed), &mut cells);
             cells.push(Cell::Flushed);

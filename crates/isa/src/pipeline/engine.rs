@@ -1,10 +1,10 @@
 //! The cycles of each instruction, from those of the one before it.
 //!
-//! MEM and WB are never held up, so that four instants say all of an instruction, and what the one
-//! before it did bounds them. Stepping the stages cycle by cycle gives the same (a property test).
+//! WB is never held up, so that five instants say all of an instruction, and what the one before it
+//! did bounds them. Stepping the stages cycle by cycle gives the same (a property test).
 
 use super::parameters::{Error, Parameters, Stage};
-use super::{Cycles, Depth};
+use super::{Cycles, Depth, Predictor};
 use crate::{Cause, Kind, Step};
 
 /// When an instruction was where, in cycles from 0, the first fetch.
@@ -18,9 +18,29 @@ pub struct Times {
     pub execute: u64,
     /// The first cycle after EX.
     pub after: u64,
+    /// The first cycle after the stage in which data memory answers: MEM, or WB of four stages.
+    pub memory: u64,
+    /// Whether it is a branch that was predicted taken.
+    pub guessed: bool,
+    /// The stage at whose end fetch goes elsewhere than it went on; where the branch was mispredicted,
+    /// the one that resolves it.
+    pub turns: Option<Stage>,
+}
+
+/// The cycles that a step's accesses to memory take beyond those of its stages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waits {
+    /// Of its fetch.
+    pub instruction: u32,
+    /// Of its load or store.
+    pub data: u32,
 }
 
 impl Times {
+    /// An instruction that leaves EX before the first cycle.
+    const START: Self =
+        Self { fetch: 0, decode: 0, execute: 0, after: 0, memory: 1, guessed: false, turns: None };
+
     /// The cycle in which the instruction entered a stage.
     pub fn enters(&self, stage: Stage, depth: Depth) -> u64 {
         match stage {
@@ -28,7 +48,8 @@ impl Times {
             Stage::Decode => self.decode,
             Stage::Execute => self.execute,
             Stage::Memory => self.after,
-            Stage::WriteBack => self.after + u64::from(depth == Depth::Five),
+            Stage::WriteBack if depth == Depth::Five => self.memory,
+            Stage::WriteBack => self.after,
         }
     }
 
@@ -38,7 +59,8 @@ impl Times {
             Stage::Fetch => self.decode,
             Stage::Decode => self.execute,
             Stage::Execute => self.after,
-            Stage::Memory | Stage::WriteBack => self.enters(stage, depth) + 1,
+            Stage::Memory => self.memory,
+            Stage::WriteBack => self.memory + u64::from(depth == Depth::Five),
         }
     }
 }
@@ -51,37 +73,53 @@ enum Loss {
     Return,
 }
 
+/// Where a step goes elsewhere, how long the redirect takes, and what it is booked under.
+type Redirect = (Stage, u16, Loss);
+
 impl Parameters {
-    /// Where a step goes elsewhere, and as what. Jumps and `mret` do even if their target happens to
+    /// How a step goes elsewhere than fetch went on. Jumps and `mret` do even if their target happens to
     /// be the following instruction.
-    fn redirect(&self, step: &Step) -> Option<(Stage, Loss)> {
-        if step.trap.is_some() {
-            return Some((self.trap, Loss::Trap));
+    #[inline(always)]
+    fn redirect(&self, step: &Step, guessed: bool) -> Option<Redirect> {
+        let latency = &self.latency;
+        match step.trap.map(|trap| trap.cause) {
+            Some(Cause::Exception(_)) => return Some((self.trap, latency.trap, Loss::Trap)),
+            Some(Cause::Interrupt(_)) => return Some((self.trap, latency.interrupt, Loss::Trap)),
+            None => {}
         }
+        let register = (self.jump_register, latency.jump_register, Loss::Control);
+        let branch = (self.branch, latency.branch, Loss::Control);
         match step.kind {
-            Kind::Jump => Some((self.jump, Loss::Control)),
-            Kind::Return => Some((self.trap_return, Loss::Return)),
-            Kind::JumpRegister => Some((self.jump_register, Loss::Control)),
-            Kind::Branch => step.redirects().then_some((self.branch, Loss::Control)),
+            Kind::Jump => Some((self.jump, latency.jump, Loss::Control)),
+            Kind::Return => Some((self.trap_return, latency.trap_return, Loss::Return)),
+            Kind::JumpRegister => Some(register),
+            Kind::Branch => match (guessed, step.redirects()) {
+                (false, false) => None,
+                // What a buffer of targets says is known in IF.
+                (true, true) if self.predicted == Stage::Fetch => {
+                    Some((self.predicted, 0, Loss::Control))
+                }
+                (true, true) => Some((self.predicted, latency.branch, Loss::Control)),
+                (true, false) | (false, true) => Some(branch),
+            },
             // The machine yields none such; a step written by hand that goes elsewhere for no
             // reason of its kind costs what a jump through a register does.
-            _ => step.redirects().then_some((self.jump_register, Loss::Control)),
+            _ => step.redirects().then_some(register),
         }
-    }
-
-    /// The stage in which a step goes elsewhere, if it does.
-    pub(super) fn resolves(&self, step: &Step) -> Option<Stage> {
-        self.redirect(step).map(|(stage, _)| stage)
     }
 
     /// How many cycles after its own EX a result can be used in EX.
     fn delay(&self, kind: Kind) -> u64 {
-        let times = Times { fetch: 0, decode: 0, execute: 0, after: 0 };
+        let times = Times::START;
         if !self.forwarding {
             // Written in the first half of WB and read in the second (Patterson and Hennessy).
             return times.enters(Stage::WriteBack, self.depth) + 1;
         }
-        let made = if kind == Kind::Load { self.loaded } else { Stage::Execute };
+        let made = match kind {
+            Kind::Load => self.loaded,
+            Kind::Multiply => self.multiplied,
+            _ => Stage::Execute,
+        };
         times.leaves(made, self.depth)
     }
 
@@ -99,7 +137,12 @@ impl Parameters {
             _ => false,
         };
         let early = u16::from(early && self.forwarding);
-        Cost { extra, early, delay: self.delay(kind) as u16 }
+        let ordinary = matches!(
+            kind,
+            Kind::Alu | Kind::Load | Kind::Store | Kind::Branch | Kind::Jump | Kind::JumpRegister
+        );
+        let behind_memory = if ordinary { 0 } else { self.behind_memory };
+        Cost { extra, early, delay: self.delay(kind) as u16, behind_memory }
     }
 }
 
@@ -131,6 +174,8 @@ struct Cost {
     early: u16,
     /// From the end of its EX to that in which its result can be used.
     delay: u16,
+    /// By how much it waits to follow a load or store.
+    behind_memory: u16,
 }
 
 /// The words that instructions are fetched in.
@@ -169,12 +214,15 @@ impl Fetcher {
 pub struct Pipeline {
     parameters: Parameters,
     fetcher: Fetcher,
-    /// Of the step before.
-    last: Times,
+    predictor: Predictor,
+    /// Of the step before: when it entered ID and EX, and left EX and the stage of data memory.
+    last: [u64; 4],
     /// Where the step before went elsewhere: the cycle of the fetch from its target.
     redirect: Option<(u64, Loss)>,
     /// By register, the earliest cycle in which a user of its value can be in EX.
     usable: [u64; 32],
+    /// The cycle after the last load or store left EX.
+    accessed: u64,
     /// By kind, in the order of [`KINDS`].
     costs: [Cost; KINDS.len()],
     cycles: Cycles,
@@ -191,10 +239,12 @@ impl Pipeline {
         Ok(Self {
             parameters,
             fetcher: Fetcher::new(&parameters),
+            predictor: Predictor::new(parameters.prediction)?,
             // As if an instruction had gone just before, so that the first one waits for nothing.
-            last: Times { fetch: 0, decode: 0, execute: 1, after: 2 },
+            last: [0, 1, 2, 3],
             redirect: None,
             usable: [0; 32],
+            accessed: 0,
             costs: KINDS.map(|kind| parameters.cost(kind)),
             cycles: Cycles::default(),
             fetches: 0,
@@ -205,22 +255,38 @@ impl Pipeline {
     /// fetch missed; 0 without a cache. The low five bits of a register's number identify it.
     #[inline]
     pub fn step(&mut self, step: &Step, missed_lines: u8) -> Times {
+        let instruction = u32::from(missed_lines) * u32::from(self.parameters.miss);
+        self.step_waiting(step, Waits { instruction, data: 0 })
+    }
+
+    /// The same with the cycles that its accesses to memory wait. What traps has no data access.
+    #[inline]
+    pub fn step_waiting(&mut self, step: &Step, waits: Waits) -> Times {
         let parameters = &self.parameters;
         let words = self.fetcher.words(step.pc, step.size);
-        let miss = u64::from(missed_lines) * u64::from(parameters.miss);
+        let miss = u64::from(waits.instruction);
         let again = words.saturating_sub(1);
         let cost = self.costs[step.kind as usize];
-        let extra = if step.trap.is_some() { 0 } else { u64::from(cost.extra) };
+        let is_trap = step.trap.is_some();
+        let extra = if is_trap { 0 } else { u64::from(cost.extra) };
+        let wait = if is_trap { 0 } else { u64::from(waits.data) };
 
-        let fetch = self.redirect.map_or(self.last.decode, |(resumes, _)| resumes);
-        let decode = (fetch + 1 + again + miss).max(self.last.execute);
-        let arrives = (decode + 1).max(self.last.after);
+        let [last_decode, last_execute, last_after, last_memory] = self.last;
+        let fetch = self.redirect.map_or(last_decode, |(resumes, _)| resumes);
+        let decode = (fetch + 1 + again + miss).max(last_execute);
+        let arrives = (decode + 1).max(last_after);
         let execute = arrives.max(self.operands(step, cost));
-        let times = Times { fetch, decode, execute, after: execute + 1 + extra };
+        let done = execute + 1 + extra;
+        let after = done.max(last_memory);
+        let guessed = step.kind == Kind::Branch && self.predictor.step(step);
+        let redirect = parameters.redirect(step, guessed);
+        let turns = redirect.map(|(stage, ..)| stage);
+        let memory = after + 1 + wait;
+        let times = Times { fetch, decode, execute, after, memory, guessed, turns };
 
         // The cycles in which EX was empty because nothing came to it. Causes in IF follow each other
         // in time, redirect, miss, second fetch; what EX did meanwhile hides the first of them.
-        let late = (decode + 1).saturating_sub(self.last.after);
+        let late = (decode + 1).saturating_sub(last_after);
         let cycles = &mut self.cycles;
         if late > 0 {
             let fetching = late.min(again);
@@ -234,16 +300,28 @@ impl Pipeline {
             cycles.fetch += fetching;
             cycles.miss += missing;
         }
-        cycles.data += execute - arrives;
+        let blocked = execute - arrives;
+        cycles.data += blocked;
+        // What a step waits for data is lost at once, as nobody may come behind it.
+        cycles.memory += wait;
+        if last_memory > last_after + 1 {
+            // The step before did: the cycles in which it holds up this one. Where this one waits for an
+            // operand meanwhile, that is the cause.
+            let waiting = execute.min(last_memory).saturating_sub(arrives.max(last_after + 1));
+            let waiting = waiting.min(blocked);
+            cycles.data -= waiting;
+            cycles.memory =
+                cycles.memory + waiting + (after - done) - (last_memory - last_after - 1);
+        }
         cycles.execution += extra;
         cycles.fill = u64::from(parameters.depth.stages()) - 1;
-        if step.trap.is_some() {
+        if is_trap {
             cycles.trapped += 1;
         } else {
             cycles.retired += 1;
         }
         self.fetches += words;
-        self.goes_on(step, times, cost);
+        self.goes_on(step, times, cost, redirect);
         times
     }
 
@@ -255,25 +333,36 @@ impl Pipeline {
             return 0;
         }
         let [first, second] = step.reads.map(|register| self.usable[usize::from(register & 31)]);
-        first.max(second) + u64::from(cost.early)
+        let ready = first.max(second) + u64::from(cost.early);
+        ready.max(self.accessed + u64::from(cost.behind_memory))
     }
 
     /// Notes what the next step has to know of this one.
     // Inlined: the instants would go through memory, and every step wait for those of the last.
     #[inline(always)]
-    fn goes_on(&mut self, step: &Step, times: Times, cost: Cost) {
+    fn goes_on(&mut self, step: &Step, times: Times, cost: Cost, redirect: Option<Redirect>) {
         let parameters = &self.parameters;
         if step.trap.is_none() && step.writes & 31 != 0 {
-            self.usable[usize::from(step.writes & 31)] = times.after + u64::from(cost.delay);
+            let waited = times.memory - times.after - 1;
+            // A value that is waited for comes with its line, wherever another would come.
+            let delay = u64::from(if waited > 0 { cost.delay.max(1) } else { cost.delay });
+            self.usable[usize::from(step.writes & 31)] = times.after + delay + waited;
         }
-        self.redirect = parameters.redirect(step).map(|(stage, loss)| {
-            let resumes = times.leaves(stage, parameters.depth) + u64::from(parameters.latency);
-            (resumes, loss)
+        if step.trap.is_none() && matches!(step.kind, Kind::Load | Kind::Store) {
+            self.accessed = times.after;
+        }
+        self.redirect = redirect.map(|(stage, latency, loss)| {
+            (times.leaves(stage, parameters.depth) + u64::from(latency), loss)
         });
         if self.redirect.is_some() {
             self.fetcher.forget();
         }
-        self.last = times;
+        self.last = [times.decode, times.execute, times.after, times.memory];
+    }
+
+    /// How its branches were predicted.
+    pub fn predictor(&self) -> &Predictor {
+        &self.predictor
     }
 
     /// Cycles by cause, from the first fetch to the write-back of the last step. What the last step

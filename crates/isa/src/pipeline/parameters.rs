@@ -1,5 +1,7 @@
 //! What is built: how many stages, and where what is decided.
 
+use super::Prediction;
+
 /// A stage of the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
@@ -62,6 +64,38 @@ impl Depth {
     }
 }
 
+/// Cycles in which nothing is fetched between a redirect and the first fetch from its target, by what
+/// redirects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Latency {
+    /// A taken branch.
+    pub branch: u16,
+    /// `jal`.
+    pub jump: u16,
+    /// `jalr`.
+    pub jump_register: u16,
+    /// An exception.
+    pub trap: u16,
+    /// An interrupt.
+    pub interrupt: u16,
+    /// `mret`.
+    pub trap_return: u16,
+}
+
+impl Latency {
+    /// Returns the same latency for every kind of redirect.
+    pub const fn all(cycles: u16) -> Self {
+        Self {
+            branch: cycles,
+            jump: cycles,
+            jump_register: cycles,
+            trap: cycles,
+            interrupt: cycles,
+            trap_return: cycles,
+        }
+    }
+}
+
 /// What is built. [`Pipeline::new`](super::Pipeline::new) checks it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Parameters {
@@ -72,8 +106,15 @@ pub struct Parameters {
     /// The stage at whose end a loaded value can be forwarded: EX or later. Each stage behind EX
     /// is a cycle that the next instruction waits if it uses the value.
     pub loaded: Stage,
+    /// The same stage for a product: EX in most cores, MEM where the multiplier is pipelined.
+    pub multiplied: Stage,
     /// The stage in which a conditional branch is resolved: ID or later.
     pub branch: Stage,
+    /// How conditional branches are predicted until then.
+    pub prediction: Prediction,
+    /// The stage at whose end fetch goes to the target of a branch that is predicted taken, before it is
+    /// resolved: IF if a buffer holds targets, where nothing is lost; ID if the target is computed.
+    pub predicted: Stage,
     /// The stage from which `jal` jumps.
     pub jump: Stage,
     /// The stage from which `jalr` jumps: ID or later.
@@ -84,13 +125,16 @@ pub struct Parameters {
     /// The stage from which `mret` goes back: ID or later.
     pub trap_return: Stage,
     /// Cycles in which nothing is fetched between a redirect and the first fetch from its target.
-    pub latency: u16,
+    pub latency: Latency,
     /// Cycles that a multiplication spends in EX beyond the first.
     pub multiply: u16,
     /// Cycles that a division spends in EX beyond the first.
     pub divide: u16,
     /// Cycles that an access to a control and status register spends in EX beyond the first.
     pub csr: u16,
+    /// Cycles by which a multiplication, a division, or an instruction for the csr unit (`ecall`,
+    /// `mret`, an illegal one) waits to follow a load or a store into EX.
+    pub behind_memory: u16,
     /// Bytes of a fetch word, a power of two from 2 to 64. One aligned word is fetched per cycle,
     /// and the last one is kept until a redirect: two 16-bit instructions of one word come with one
     /// fetch, and a 32-bit instruction in two words costs a second one if neither is there.
@@ -114,15 +158,19 @@ impl Parameters {
             depth: Depth::Five,
             forwarding: true,
             loaded: Stage::Memory,
+            multiplied: Stage::Execute,
             branch: Stage::Execute,
+            prediction: Prediction::NotTaken,
+            predicted: Stage::Decode,
             jump: Stage::Execute,
             jump_register: Stage::Execute,
             trap: Stage::WriteBack,
             trap_return: Stage::WriteBack,
-            latency: 0,
+            latency: Latency::all(0),
             multiply: 0,
             divide: 0,
             csr: 0,
+            behind_memory: 0,
             fetch_bytes: 4,
             miss: 0,
         }
@@ -158,6 +206,30 @@ impl Parameters {
         }
     }
 
+    /// The open RTL core ultraembedded/riscv (commit 7ae6f80, its default configuration) with memory
+    /// that answers in the next cycle. Its cycles were compared with those of this pipeline
+    /// (docs/machine.md).
+    ///
+    /// The core issues and executes in one stage, EX here, and resolves branches and jumps there.
+    /// Products come as late as loaded values. Traps and `mret` go to the csr unit's registers
+    /// first, which takes two cycles. Not modelled:
+    ///
+    /// * The core compares the fields of registers of every instruction with what a load or
+    ///   multiplication before it writes, also where the field is a part of a constant, and where it
+    ///   is the register that is written. It waits one cycle if they are equal.
+    /// * `fence` takes 4 cycles in the core, as a csr does; `fence.i` flushes as a trap does.
+    /// * An interrupt waits for the operands of the instruction that it displaces.
+    pub fn ultraembedded() -> Self {
+        Self {
+            multiplied: Stage::Memory,
+            latency: Latency { trap: 2, interrupt: 2, trap_return: 2, ..Latency::all(0) },
+            divide: 34,
+            csr: 3,
+            behind_memory: 1,
+            ..Self::textbook()
+        }
+    }
+
     /// Whether such a pipeline can be.
     ///
     /// # Errors
@@ -166,6 +238,7 @@ impl Parameters {
     pub fn check(&self) -> Result<(), Error> {
         let stages = [
             ("the stage of loaded values", self.loaded, Stage::Execute),
+            ("the stage of products", self.multiplied, Stage::Execute),
             ("the stage of branches", self.branch, Stage::Decode),
             ("the stage of jal", self.jump, Stage::Fetch),
             ("the stage of jalr", self.jump_register, Stage::Decode),
@@ -179,6 +252,10 @@ impl Parameters {
             if stage < earliest {
                 return Err(Error::Early { what, stage, earliest });
             }
+        }
+        self.prediction.check()?;
+        if self.prediction != Prediction::NotTaken && self.predicted >= self.branch {
+            return Err(Error::Late { stage: self.predicted, branch: self.branch });
         }
         let bytes = self.fetch_bytes;
         if !bytes.is_power_of_two() || !(2..=64).contains(&bytes) {
@@ -209,6 +286,26 @@ pub enum Error {
         stage: Stage,
         /// The earliest that is possible.
         earliest: Stage,
+    },
+    /// A branch is resolved before the prediction has any effect.
+    #[error(
+        "branches are predicted in {} and resolved in {}; an earlier stage than that would be right",
+        .stage.name(),
+        .branch.name()
+    )]
+    Late {
+        /// Where they are predicted.
+        stage: Stage,
+        /// Where they are resolved.
+        branch: Stage,
+    },
+    /// No table of a predictor.
+    #[error(
+        "a table of {entries} entries predicts branches; a power of two up to 1048576 would be right"
+    )]
+    Entries {
+        /// The entries that were asked for.
+        entries: u32,
     },
     /// No width of a fetch word.
     #[error("a fetch word has {bytes} bytes; 2, 4, 8, 16, 32 or 64 would be right")]

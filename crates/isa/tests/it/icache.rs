@@ -2,7 +2,8 @@
 //! agree on, and every figure of docs/icache.md.
 
 use isa::cache::{
-    Cache, Fetch, Fetcher, Geometry, Policy, Sweep, Tally, no_reuse_hit_rate, smallest_reaching,
+    Cache, Config, Fetch, Fetcher, Geometry, Policy, Sweep, Tally, no_reuse_hit_rate,
+    smallest_reaching,
 };
 use isa::{Machine, Program, Setup, Stopped};
 
@@ -44,7 +45,7 @@ impl Run {
         bytes as f64 / self.trace.len() as f64
     }
 
-    fn sweep(&self, fetch: Fetch, geometries: &[Geometry]) -> Vec<(Geometry, Tally)> {
+    fn sweep(&self, fetch: Fetch, geometries: &[Geometry]) -> Vec<(Config, Tally)> {
         let mut sweep = Sweep::new(geometries, fetch);
         self.trace.iter().for_each(|(pc, size)| sweep.access(*pc, *size));
         sweep.results()
@@ -52,7 +53,7 @@ impl Run {
 
     fn tally(&self, fetch: Fetch, geometry: Geometry, policy: Policy) -> Tally {
         let mut fetcher = Fetcher::new(fetch, geometry);
-        let mut cache = Cache::new(geometry, policy);
+        let mut cache = Cache::new(Config::new(geometry, policy).unwrap());
         for (pc, size) in &self.trace {
             fetcher.accesses(*pc, *size).for_each(|address| {
                 cache.access(address);
@@ -109,7 +110,7 @@ fn misses_are_those_of_the_reference() {
         for (geometry, rates) in cases {
             assert_eq!(rate(&tally(geometry), 3), rates[column], "{geometry}");
             let swept = run.sweep(Fetch::Instruction, &[geometry]);
-            assert_eq!(swept, [(geometry, tally(geometry))]);
+            assert_eq!(swept, [(geometry.into(), tally(geometry))]);
         }
     }
 }
@@ -200,10 +201,10 @@ struct Cliff {
 /// lines of the same size, and as many sets or as many ways.
 ///
 /// `None` if it rises nowhere.
-fn cliff(results: &[(Geometry, Tally)]) -> Option<Cliff> {
+fn cliff(results: &[(Config, Tally)]) -> Option<Cliff> {
     let mut ordered: Vec<(Geometry, f64)> = results
         .iter()
-        .filter_map(|(geometry, tally)| Some((*geometry, tally.hit_rate()?)))
+        .filter_map(|(geometry, tally)| Some((geometry.geometry(), tally.hit_rate()?)))
         .collect();
     ordered.sort_by_key(|(geometry, _)| geometry.bytes());
     let mut steepest: Option<Cliff> = None;
@@ -223,7 +224,7 @@ fn cliff(results: &[(Geometry, Tally)]) -> Option<Cliff> {
 fn a_cliff_stands_where_the_rate_rises_most() {
     let result = |lines, hits: u64| {
         let tally = Tally { accesses: 100, capacity: 100 - hits, ..Tally::default() };
-        (fully_associative(lines), tally)
+        (fully_associative(lines).into(), tally)
     };
     let results = [result(8, 92), result(2, 10), result(6, 90), result(4, 15)];
     let Some(Cliff { below, above, rise }) = cliff(&results) else {
@@ -248,7 +249,7 @@ fn the_page_answers_by_computing() {
         let (of, among) = (&runs[1], &runs[0]);
         let wanted = of.tally(Fetch::Instruction, target, Policy::Lru).hit_rate().unwrap();
         let found = smallest_reaching(&among.sweep(Fetch::Instruction, list), wanted);
-        format!("{} | {}", found.unwrap().0.bytes(), target.bytes())
+        format!("{} | {}", found.unwrap().0.geometry().bytes(), target.bytes())
     };
     let small = |run: &Run| run.tally(Fetch::Instruction, direct_mapped(8), Policy::Lru);
     let limit = |run: &Run| format!("{:.4}", no_reuse_hit_rate(run.mean_bytes(), 8).unwrap());

@@ -4,7 +4,6 @@
 
 mod compressed;
 mod document;
-mod drawn_text;
 mod elf;
 mod expand;
 mod hostile;
@@ -13,3 +12,5 @@ mod pipeline_page;
 mod qemu;
 mod random;
 mod reference;
+mod rtl;
+mod rtl_core;

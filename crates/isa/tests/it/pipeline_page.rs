@@ -1,10 +1,9 @@
 //! Every number and the drawing of docs/pipeline.md are what the pipeline gives; its cycles of a
 //! reference program are those of another simulator.
 
-use crate::drawn_text::text;
-use isa::cache::{Cache, Geometry, Outcome, Policy};
+use isa::cache::{Cache, Geometry, Outcome};
 use isa::encode::{T0, ZERO, addi, csrrs, csrrw, ecall, jal, mret, nop};
-use isa::pipeline::{Code, Cycles, Drawing, Parameters, Pipeline, Stage};
+use isa::pipeline::{Code, Cycles, Drawing, Latency, Look, Parameters, Pipeline, Stage, operands};
 use isa::{Kind, Machine, Program, Setup, Step, csr};
 use std::fmt::Write as _;
 
@@ -29,7 +28,7 @@ fn pass(elf: &[u8], parameters: Parameters) -> Pipeline {
 
 /// The same behind a cache of 8 lines of 8 bytes, asked once per instruction at its first word.
 fn behind_cache(elf: &[u8], miss: u16) -> Cycles {
-    let mut cache = Cache::new(Geometry::direct_mapped(8, 8).unwrap(), Policy::Lru);
+    let mut cache = Cache::new(Geometry::direct_mapped(8, 8).unwrap());
     let mut pipeline = Pipeline::new(Parameters { miss, ..Parameters::textbook() }).unwrap();
     machine(elf).run(1_000_000, |step| {
         let missed = matches!(cache.access(step.pc & !3), Outcome::Miss(_));
@@ -71,7 +70,7 @@ fn the_cycles_of_the_page_are_those_of_the_pipeline() {
         pass(RV32IM, early).cycles().total(),
         pass(RV32IM, late).cycles().total(),
         pass(RV32IM, jumps).cycles().total(),
-        pass(RV32IM, Parameters { latency: 2, ..textbook }).cycles().total(),
+        pass(RV32IM, Parameters { latency: Latency::all(2), ..textbook }).cycles().total(),
         pass(RV32IM, Parameters { forwarding: false, ..textbook }).cycles().total(),
         pass(RV32IM, Parameters::cv32e40p()).cycles().total(),
         pass(RV32IMC, textbook).cycles().total(),
@@ -163,7 +162,10 @@ fn drawing() -> String {
         let place = (pc.wrapping_sub(0x100) / 4) as usize;
         Code { size: 4, text: CALL.get(place).map_or("", |(_, text)| text).to_owned() }
     };
-    text(&Drawing::new(pipeline.parameters(), &steps[2..], code))
+    let operands = operands(pipeline.parameters(), &steps[2..]);
+    let look =
+        Look { columns: 80, cycles: None, operands: &operands, paint: &|_, text| text.into() };
+    Drawing::new(pipeline.parameters(), &steps[2..], code).text(&look)
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn an_exit_is_carried_out_and_ends_the_program() {
 
 #[test]
 fn other_calls_and_other_machines_trap() {
-    for (setup, number) in [(HOSTED, 5), (Setup::default(), 93)] {
+    for (setup, number) in [(HOSTED, 3), (Setup::default(), 93)] {
         let mut machine = with(setup, &[addi(A7, ZERO, number), ecall()]);
         let trap = exception(Exception::MachineCall, 0);
         assert_eq!(machine.run(10, |_| {}), Stopped::Unhandled { pc: BASE + 4, trap });

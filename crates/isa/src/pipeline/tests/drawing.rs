@@ -1,9 +1,12 @@
 //! The drawing of a trap, as people see it.
 
-use super::super::{Code, Drawing, Parameters, Times, What};
-use super::drawn_text::text;
+use super::super::{Code, Drawing, Latency, Look, Parameters, Times, What};
 use super::{ecall, interrupted, pass, reads, step, to, writes};
 use crate::{Kind, Step};
+
+fn text(drawing: &Drawing, columns: usize) -> String {
+    drawing.text(&Look { columns, cycles: None, operands: &[], paint: &|_, text| text.into() })
+}
 
 fn code(pc: u32) -> Code {
     let text = match pc {
@@ -16,7 +19,7 @@ fn code(pc: u32) -> Code {
 }
 
 fn draw(parameters: Parameters, steps: &[Step]) -> Drawing {
-    let fed: Vec<_> = steps.iter().map(|step| (*step, 0)).collect();
+    let fed: Vec<_> = steps.iter().map(|step| (*step, 0, 0)).collect();
     let (_, times) = pass(parameters, &fed);
     let timed: Vec<(Step, Times)> = steps.iter().copied().zip(times).collect();
     Drawing::new(&parameters, &timed, code)
@@ -30,39 +33,40 @@ fn interrupt() -> [Step; 4] {
 }
 
 const INTERRUPT: &str = "\
-cycles 0 to 17               0                   1
-                             0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7
- 00000100 lw a0, 0(sp)       F D E M W
-!00000104 addi a0, a0, 1       F D E M W!
-x00000108 the instruction a…     F D E M x
-x0000010c the instruction a…       F D E x
-x00000110 the instruction a…         F D x
-x00000114 the instruction a…           F x
- 00000200 mret                           . F D E M W>
-x00000204 the instruction a…                 F D E M x
-x00000208 the instruction a…                   F D E x
-x0000020c the instruction a…                     F D x
-x00000210 the instruction a…                       F x
- 00000104 addi a0, a0, 1                             . F D E M W
+cycles 0 to 17              0                   1
+                            0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7
+ 100 lw a0, 0(sp)           F D E M W
+!104 addi a0, a0, 1           F D E M W!
+x108 the instruction at 108     F D E M x
+x10c the instruction at 10c       F D E x
+x110 the instruction at 110         F D x
+x114 the instruction at 114           F x
+ 200 mret                               . F D E M W>
+x204 the instruction at 204                 F D E M x
+x208 the instruction at 208                   F D E x
+x20c the instruction at 20c                     F D x
+x210 the instruction at 210                       F x
+ 104 addi a0, a0, 1                                 . F D E M W
+cycle 5: addi traps (timer interrupt): mepc = 0x104, mcause = 0x80000007, mtval
+    = 0x0; goes on in the handler at 0x200
+cycle 11: mret resumes at 0x104
 
-cycle 5: mepc = 00000104, mcause = 80000007, mtval = 00000000;
-    goes on in the handler at 00000200
-cycle 11: mret resumes at 00000104
-capital: enters a stage   small: stays there   .: redirect waits   x: flushed
-!: traps; mepc is written   >: goes elsewhere   x before an address: wrong path
+F fetch, D decode, E execute, M memory, W write back; small: held there
+<: operand forwarded   !: traps   >: goes elsewhere   .: redirect waits
+x: flushed; x before an address: wrong path
 ";
 
 #[test]
 fn an_interrupted_instruction_comes_again() {
-    let parameters = Parameters { latency: 1, ..Parameters::textbook() };
-    assert_eq!(text(&draw(parameters, &interrupt())), INTERRUPT);
+    let parameters = Parameters { latency: Latency::all(1), ..Parameters::textbook() };
+    assert_eq!(text(&draw(parameters, &interrupt()), 80), INTERRUPT);
 }
 
 #[test]
 fn no_line_is_wider_than_80_columns() {
-    let parameters = Parameters { latency: 40, ..Parameters::textbook() };
+    let parameters = Parameters { latency: Latency::all(40), ..Parameters::textbook() };
     let drawing = draw(parameters, &interrupt());
-    let text = text(&drawing);
+    let text = text(&drawing, 80);
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     // 96 cycles are more than one panel holds.
     assert_eq!(text.lines().filter(|line| line.starts_with("cycles ")).count(), 4);

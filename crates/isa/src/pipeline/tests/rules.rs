@@ -1,7 +1,9 @@
 //! The rules one by one, with the numbers that are known for them.
 
 use super::super::engine::KINDS;
-use super::super::{Cycles, Depth, Error, Parameters, Pipeline, Stage};
+use super::super::{
+    Cycles, Depth, Error, Latency, Parameters, Pipeline, Prediction, Predictor, Stage,
+};
 use super::{ecall, interrupted, pass, reads, run, step, to, writes};
 use crate::{Kind, Step};
 
@@ -12,7 +14,7 @@ fn lost(parameters: Parameters, steps: &[Step]) -> Cycles {
     let known = cycles.retired + cycles.trapped + cycles.fill;
     assert_eq!(
         cycles.total() - known,
-        cycles.by_cause()[2..9].iter().map(|part| part.cycles).sum()
+        cycles.by_cause()[2..10].iter().map(|part| part.cycles).sum()
     );
     Cycles { retired: 0, trapped: 0, fill: 0, ..cycles }
 }
@@ -32,11 +34,15 @@ fn bubbles_are_the_index_of_the_resolving_stage_and_the_latency() {
                 jump_register: stage,
                 trap: stage,
                 trap_return: stage,
-                latency,
+                latency: Latency::all(latency),
                 ..Parameters::textbook()
             };
             let cycles = index + u64::from(latency);
-            let jump = Parameters { jump: stage, latency, ..Parameters::textbook() };
+            let jump = Parameters {
+                jump: stage,
+                latency: Latency::all(latency),
+                ..Parameters::textbook()
+            };
             assert_eq!(lost(jump, &there(step(0, Kind::Jump))).control, cycles);
             if stage == Stage::Fetch {
                 assert!(Pipeline::new(all).is_err());
@@ -55,10 +61,100 @@ fn bubbles_are_the_index_of_the_resolving_stage_and_the_latency() {
 #[test]
 fn branches_in_ex_lose_two_and_traps_at_wb_four() {
     for (latency, branch, trap) in [(0, 2, 4), (2, 4, 6)] {
-        let parameters = Parameters { latency, ..Parameters::textbook() };
+        let parameters = Parameters { latency: Latency::all(latency), ..Parameters::textbook() };
         assert_eq!(lost(parameters, &there(step(0, Kind::Branch))).control, branch);
         assert_eq!(lost(parameters, &there(ecall(0, 0x100))).trap, trap);
     }
+}
+
+/// A branch back from 0x100 to 0xe0, taken or not, and what comes then.
+fn backward(taken: bool) -> [Step; 2] {
+    let branch = Step { offset: -0x20, ..step(0x100, Kind::Branch) };
+    let branch = if taken { to(0xe0, branch) } else { branch };
+    [branch, step(branch.next, Kind::Alu)]
+}
+
+#[test]
+fn a_right_prediction_loses_the_stage_that_knows_the_target_and_a_wrong_one_the_resolving() {
+    for (predicted, right) in [(Stage::Fetch, [0, 0]), (Stage::Decode, [1, 3])] {
+        for (latency, right) in [0, 2].into_iter().zip(right) {
+            let prediction = Prediction::Backward;
+            let parameters = Parameters {
+                prediction,
+                predicted,
+                latency: Latency::all(latency),
+                ..Parameters::textbook()
+            };
+            assert_eq!(lost(parameters, &backward(true)).control, right);
+            let wrong = 2 + u64::from(latency);
+            assert_eq!(lost(parameters, &backward(false)).control, wrong);
+            // A forward branch is predicted not taken.
+            assert_eq!(
+                lost(parameters, &there(Step { offset: 8, ..step(0, Kind::Branch) })).control,
+                wrong
+            );
+        }
+    }
+}
+
+/// What is predicted of a branch that goes T or N, one letter each, and how often that is wrong.
+fn predicted(prediction: Prediction, outcomes: &str) -> (String, u64) {
+    let mut predictor = Predictor::new(prediction).unwrap();
+    let guesses = outcomes.chars().map(|outcome| {
+        let [branch, _] = backward(outcome == 'T');
+        if predictor.step(&branch) { 'T' } else { 'N' }
+    });
+    (guesses.collect(), predictor.mispredicted())
+}
+
+/// By hand: a loop of three rounds, twice, and a branch that alternates.
+#[test]
+fn predictors_say_what_they_do_by_hand() {
+    let one = Prediction::OneBit { entries: 4 };
+    let two = Prediction::TwoBit { entries: 4 };
+    assert_eq!(predicted(Prediction::NotTaken, "TTNTTN"), ("NNNNNN".into(), 4));
+    assert_eq!(predicted(Prediction::Backward, "TTNTTN"), ("TTTTTT".into(), 2));
+    assert_eq!(predicted(one, "TTNTTN"), ("NTTNTT".into(), 4));
+    // The counter goes 1, 2, 3, 2, 3, 3.
+    assert_eq!(predicted(two, "TTNTTN"), ("NTTTTT".into(), 3));
+    assert_eq!(predicted(one, "TNTNTN"), ("NTNTNT".into(), 6));
+    assert_eq!(predicted(two, "TNTNTN"), ("NTNTNT".into(), 6));
+    // Two bits of history tell the two outcomes apart once their counters have learnt.
+    let gshare = Prediction::Gshare { entries: 4 };
+    assert_eq!(predicted(gshare, "TNTNTNTN"), ("NNNNTNTN".into(), 2));
+}
+
+#[test]
+fn branches_at_the_same_place_of_a_table_share_it() {
+    let wrong = |entries| {
+        let mut predictor = Predictor::new(Prediction::OneBit { entries }).unwrap();
+        for _ in 0..10 {
+            predictor.step(&to(0x80, step(0x100, Kind::Branch)));
+            predictor.step(&step(0x104, Kind::Branch));
+        }
+        assert_eq!(predictor.branches(), 20);
+        predictor.mispredicted()
+    };
+    assert_eq!((wrong(1), wrong(2)), (20, 1));
+    // What is no branch, or traps, is not predicted.
+    let mut predictor = Predictor::new(Prediction::OneBit { entries: 1 }).unwrap();
+    predictor.step(&to(0, step(4, Kind::Jump)));
+    predictor.step(&Step { kind: Kind::Branch, ..ecall(0, 0x100) });
+    assert_eq!(predictor.branches(), 0);
+}
+
+#[test]
+fn what_waits_for_data_holds_up_those_behind_it() {
+    let load = writes(5, step(0, Kind::Load));
+    let cycles =
+        |user: Step| *pass(Parameters::textbook(), &[(load, 0, 7), (user, 0, 0)]).0.cycles();
+    let other = cycles(step(4, Kind::Alu));
+    assert_eq!((other.memory, other.data, other.total()), (7, 0, 6 + 7));
+    // A user waits one cycle more, as for any load.
+    let user = cycles(reads(5, step(4, Kind::Alu)));
+    assert_eq!((user.memory, user.data, user.total()), (7, 1, 6 + 8));
+    let alone = *pass(Parameters::textbook(), &[(load, 0, 7)]).0.cycles();
+    assert_eq!((alone.memory, alone.total()), (7, 5 + 7));
 }
 
 #[test]
@@ -134,7 +230,7 @@ fn nobody_waits_for_x0_or_for_a_value_that_was_written_again() {
 fn cv32e40p_takes_the_cycles_of_its_manual() {
     let cycles = |first: Step| {
         let next = step(first.next, Kind::Alu);
-        let (_, times) = pass(Parameters::cv32e40p(), &[(first, 0), (next, 0)]);
+        let (_, times) = pass(Parameters::cv32e40p(), &[(first, 0, 0), (next, 0, 0)]);
         times[1].after - times[0].after + times[0].after - times[0].execute - 1
     };
     let odd = 0x102;
@@ -169,6 +265,40 @@ fn long_work_in_ex_holds_up_who_comes_behind() {
     assert_eq!(lost(parameters, &[trapped]).execution, 0);
 }
 
+#[test]
+fn a_pipelined_multiplier_lets_only_the_user_of_the_product_wait() {
+    let pipelined = Parameters { multiplied: Stage::Memory, ..Parameters::textbook() };
+    assert_eq!(stalls(pipelined, Kind::Multiply, Kind::Alu), [1, 0, 0, 0]);
+    assert_eq!(stalls(pipelined, Kind::Alu, Kind::Multiply), [0; 4]);
+}
+
+#[test]
+fn what_may_not_follow_a_load_or_store_waits_behind_it() {
+    let parameters = Parameters { behind_memory: 1, ..Parameters::textbook() };
+    for kind in [Kind::Multiply, Kind::Divide, Kind::Csr, Kind::Return, Kind::Fence] {
+        for access in [Kind::Load, Kind::Store] {
+            let steps = [step(0, access), step(4, kind), step(8, kind)];
+            assert_eq!(lost(parameters, &steps).data, 1, "{kind:?}");
+            let between = [step(0, access), step(4, Kind::Alu), step(8, kind)];
+            assert_eq!(lost(parameters, &between).data, 0, "{kind:?}");
+        }
+    }
+    assert_eq!(lost(parameters, &[step(0, Kind::Load), step(4, Kind::Store)]).data, 0);
+}
+
+#[test]
+fn each_kind_of_redirect_has_its_latency() {
+    let [branch, jump, jump_register, trap, interrupt, trap_return] = [1, 2, 3, 4, 5, 6];
+    let latency = Latency { branch, jump, jump_register, trap, interrupt, trap_return };
+    let parameters = Parameters { latency, ..Parameters::textbook() };
+    let kinds = [Kind::Branch, Kind::Jump, Kind::JumpRegister];
+    let lost = |step| lost(parameters, &there(step));
+    assert_eq!(kinds.map(|kind| lost(step(0, kind)).control), [2 + 1, 2 + 2, 2 + 3]);
+    let interrupted = interrupted(0x100, step(0, Kind::Alu));
+    assert_eq!([lost(ecall(0, 0x100)).trap, lost(interrupted).trap], [4 + 4, 4 + 5]);
+    assert_eq!(lost(step(0, Kind::Return)).trap_return, 4 + 6);
+}
+
 fn small(pc: u32) -> Step {
     Step { next: pc + 2, size: 2, ..step(pc, Kind::Alu) }
 }
@@ -198,7 +328,8 @@ fn words_are_fetched_once_and_a_straddling_target_costs_a_second_fetch() {
 fn a_miss_costs_its_lines_and_long_work_hides_it() {
     let parameters = Parameters { miss: 10, divide: 34, ..Parameters::textbook() };
     let missed = |first: Kind, lines: u8| {
-        let (pipeline, _) = pass(parameters, &[(step(0, first), 0), (step(4, Kind::Alu), lines)]);
+        let (pipeline, _) =
+            pass(parameters, &[(step(0, first), 0, 0), (step(4, Kind::Alu), lines, 0)]);
         (pipeline.cycles().miss, pipeline.cycles().execution)
     };
     assert_eq!(missed(Kind::Alu, 1), (10, 0));
@@ -232,6 +363,16 @@ fn what_cannot_be_built_is_refused_with_what_would_be_right() {
         refused(missing),
         "the stage of loaded values is MEM, and a pipeline of four stages has no such stage"
     );
+    let late =
+        Parameters { prediction: Prediction::Backward, predicted: Stage::Execute, ..textbook };
+    assert_eq!(
+        refused(late),
+        "branches are predicted in EX and resolved in EX; an earlier stage than that would be right"
+    );
+    for entries in [0, 3, 1 << 21] {
+        let wrong = Parameters { prediction: Prediction::Gshare { entries }, ..textbook };
+        assert_eq!(wrong.check(), Err(Error::Entries { entries }));
+    }
     for bytes in [0, 1, 3, 128] {
         let wrong = Parameters { fetch_bytes: bytes, ..textbook };
         assert_eq!(wrong.check(), Err(Error::FetchBytes { bytes }));

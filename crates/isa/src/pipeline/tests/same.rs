@@ -1,9 +1,10 @@
 //! The engine and the stepper agree on random programs: on every cycle, its cause, and the drawing.
 
-use super::super::{Cell, Code, Depth, Drawing, Fate, Parameters, Stage};
+use super::super::Prediction;
+use super::super::{Cell, Code, Depth, Drawing, Fate, Latency, Parameters, Stage};
 use super::stepper::Stepper;
-use super::{ecall, interrupted, pass};
-use crate::{Kind, Step};
+use super::{Fed, ecall, interrupted, pass};
+use crate::{Cause, Kind, Step};
 use proptest::prelude::*;
 
 /// What a random instruction is, before it has a place.
@@ -17,6 +18,8 @@ struct Draw {
     /// Where it goes if it goes elsewhere, in halfwords.
     target: u32,
     missed: u8,
+    /// Cycles that its data access waits.
+    data: u32,
 }
 
 const KINDS: [Kind; 15] = [
@@ -40,9 +43,10 @@ const KINDS: [Kind; 15] = [
 fn draw() -> impl Strategy<Value = Draw> {
     let kind = (0..KINDS.len()).prop_map(|kind| KINDS[kind]);
     let missed = prop_oneof![8 => Just(0_u8), 1 => Just(1), 1 => Just(2)];
+    let data = prop_oneof![4 => Just(0_u32), 1 => 0..7_u32];
     let registers = [0..4_u8, 0..4_u8, 0..4_u8];
-    let what = (kind, any::<bool>(), any::<bool>(), 0..12_u8, registers, 0..64_u32, missed);
-    what.prop_map(|(kind, small, taken, traps, registers, target, missed)| Draw {
+    let what = (kind, any::<bool>(), any::<bool>(), 0..12_u8, registers, 0..64_u32, missed, data);
+    what.prop_map(|(kind, small, taken, traps, registers, target, missed, data)| Draw {
         kind,
         small,
         taken,
@@ -50,11 +54,12 @@ fn draw() -> impl Strategy<Value = Draw> {
         registers,
         target,
         missed,
+        data,
     })
 }
 
 /// Steps that follow each other from address 0.
-fn program(draws: &[Draw]) -> Vec<(Step, u8)> {
+fn program(draws: &[Draw]) -> Vec<Fed> {
     let mut pc = 0;
     let steps = draws.iter().map(|draw| {
         let size = if draw.small { 2 } else { 4 };
@@ -72,6 +77,7 @@ fn program(draws: &[Draw]) -> Vec<(Step, u8)> {
             kind: draw.kind,
             reads: [first, second],
             writes,
+            offset: (draw.target * 2).wrapping_sub(pc) as i32,
             access: None,
             trap: None,
         };
@@ -81,36 +87,60 @@ fn program(draws: &[Draw]) -> Vec<(Step, u8)> {
             _ => plain,
         };
         pc = step.next;
-        (step, draw.missed)
+        let accesses = matches!(draw.kind, Kind::Load | Kind::Store) && step.trap.is_none();
+        (step, draw.missed, if accesses { draw.data } else { 0 })
     });
     steps.collect()
+}
+
+fn prediction() -> impl Strategy<Value = Prediction> {
+    (0..5_u8, 0..4_u32).prop_map(|(kind, bits)| {
+        let entries = 1 << bits;
+        match kind {
+            0 => Prediction::NotTaken,
+            1 => Prediction::Backward,
+            2 => Prediction::OneBit { entries },
+            3 => Prediction::TwoBit { entries },
+            _ => Prediction::Gshare { entries },
+        }
+    })
 }
 
 fn stage() -> impl Strategy<Value = Stage> {
     (1..5_usize).prop_map(|stage| Stage::ALL[stage])
 }
 
+fn latencies([branch, jump, jump_register, trap, interrupt, trap_return]: [u16; 6]) -> Latency {
+    Latency { branch, jump, jump_register, trap, interrupt, trap_return }
+}
+
 fn parameters() -> impl Strategy<Value = Parameters> {
-    let stages = [stage(), stage(), stage(), stage(), stage(), stage()];
-    let small = [0..5_u16, 0..3_u16, 0..9_u16, 0..3_u16, 0..6_u16];
-    let rest = (any::<bool>(), any::<bool>(), any::<bool>(), 1..5_u8);
-    (stages, small, rest).prop_map(|(stages, small, (four, forwarding, first, width))| {
-        let [loaded, branch, jump, jump_register, trap, trap_return] = stages
+    let stages = [stage(), stage(), stage(), stage(), stage(), stage(), stage()];
+    let small = ([0..3_u16, 0..9_u16, 0..3_u16, 0..3_u16, 0..6_u16], [(); 6].map(|()| 0..5_u16));
+    let flags = [any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()];
+    let rest = (flags, 1..5_u8, prediction());
+    (stages, small, rest).prop_map(|(stages, small, (flags, width, prediction))| {
+        let [four, forwarding, first, buffer] = flags;
+        let [loaded, multiplied, branch, jump, jump_register, trap, trap_return] = stages
             .map(|stage| if four && stage == Stage::Memory { Stage::WriteBack } else { stage });
-        let [latency, multiply, divide, csr, miss] = small;
+        let ([multiply, divide, csr, behind_memory, miss], latency) = small;
         Parameters {
             depth: if four { Depth::Four } else { Depth::Five },
             forwarding,
             loaded: loaded.max(Stage::Execute),
+            multiplied: multiplied.max(Stage::Execute),
             branch,
+            prediction,
+            predicted: if buffer || branch == Stage::Decode { Stage::Fetch } else { Stage::Decode },
             jump: if first { Stage::Fetch } else { jump },
             jump_register,
             trap,
             trap_return,
-            latency,
+            latency: latencies(latency),
             multiply,
             divide,
             csr,
+            behind_memory,
             fetch_bytes: 1 << width,
             miss,
         }
@@ -191,21 +221,33 @@ proptest! {
         draws in prop::collection::vec(draw(), 1..60),
     ) {
         // A jump from IF is the one exception: what holds it up in ID hides its latency.
-        let parameters = Parameters { jump: parameters.jump.max(Stage::Decode), ..parameters };
-        let steps = program(&draws);
+        let jump = parameters.jump.max(Stage::Decode);
+        let prediction = Prediction::NotTaken;
+        let parameters = Parameters { jump, prediction, ..parameters };
+        let mut steps = program(&draws);
+        // What waits for data holds up who has left ID: it hides a part of what is lost from there.
+        steps.iter_mut().for_each(|(_, _, data)| *data = 0);
         let (pipeline, _) = pass(parameters, &steps);
-        let lost = |stage| {
-            u64::from(parameters.depth.index(stage).unwrap()) + u64::from(parameters.latency)
+        let lost = |stage, latency: u16| {
+            u64::from(parameters.depth.index(stage).unwrap()) + u64::from(latency)
         };
+        let latency = parameters.latency;
         let (mut control, mut trap, mut trap_return) = (0, 0, 0);
         // Nothing comes behind the last one.
-        for (step, _) in &steps[..steps.len() - 1] {
-            match (step.trap, step.kind) {
-                (Some(_), _) => trap += lost(parameters.trap),
-                (None, Kind::Return) => trap_return += lost(parameters.trap_return),
-                (None, Kind::Jump) => control += lost(parameters.jump),
-                (None, Kind::JumpRegister) => control += lost(parameters.jump_register),
-                (None, Kind::Branch) if step.redirects() => control += lost(parameters.branch),
+        for (step, ..) in &steps[..steps.len() - 1] {
+            match (step.trap.map(|trap| trap.cause), step.kind) {
+                (Some(Cause::Exception(_)), _) => trap += lost(parameters.trap, latency.trap),
+                (Some(_), _) => trap += lost(parameters.trap, latency.interrupt),
+                (None, Kind::Return) => {
+                    trap_return += lost(parameters.trap_return, latency.trap_return);
+                }
+                (None, Kind::Jump) => control += lost(parameters.jump, latency.jump),
+                (None, Kind::JumpRegister) => {
+                    control += lost(parameters.jump_register, latency.jump_register);
+                }
+                (None, Kind::Branch) if step.redirects() => {
+                    control += lost(parameters.branch, latency.branch);
+                }
                 _ => {}
             }
         }

@@ -1,8 +1,10 @@
 //! A pipeline that is stepped cycle by cycle: what is in each stage, and who may go on. It shares no
 //! arithmetic with the engine. Bubbles are tokens that carry their cause from IF to EX.
 
-use super::super::{Cycles, Depth, Parameters, Stage};
+use super::super::{Cycles, Depth, Parameters, Prediction, Stage};
+use super::Fed;
 use crate::{Cause, Kind, Step};
+use std::collections::HashMap;
 
 /// Who is in a stage.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +38,9 @@ pub(super) struct Trail {
 
 pub(super) struct Stepper<'a> {
     parameters: Parameters,
-    steps: &'a [(Step, u8)],
+    steps: &'a [Fed],
+    /// Which of them are predicted taken.
+    guesses: Vec<bool>,
     size: &'a dyn Fn(u32) -> u8,
     stages: [Option<Guest>; 5],
     /// The bubble in ID, where there is no guest.
@@ -48,8 +52,12 @@ pub(super) struct Stepper<'a> {
     /// Nothing is fetched before this cycle, and why.
     resumes: (u64, Why),
     kept: Option<u32>,
+    /// The cycle after the last load or store left EX.
+    accessed: u64,
     /// The words of the guest in IF, that come after its misses.
     words: u64,
+    /// Somebody waits for data memory and does not go on in this cycle.
+    held: bool,
     now: u64,
     pub(super) cycles: Cycles,
     pub(super) trails: Vec<Trail>,
@@ -68,12 +76,13 @@ fn place(stage: Stage) -> usize {
 impl<'a> Stepper<'a> {
     pub(super) fn new(
         parameters: Parameters,
-        steps: &'a [(Step, u8)],
+        steps: &'a [Fed],
         size: &'a dyn Fn(u32) -> u8,
     ) -> Self {
         Stepper {
             parameters,
             steps,
+            guesses: guesses(parameters.prediction, steps),
             size,
             stages: [None; 5],
             bubble: Why::Start,
@@ -81,7 +90,9 @@ impl<'a> Stepper<'a> {
             wrong: None,
             resumes: (0, Why::Start),
             kept: None,
+            accessed: 0,
             words: 0,
+            held: false,
             now: 0,
             cycles: Cycles::default(),
             trails: Vec::new(),
@@ -104,6 +115,11 @@ impl<'a> Stepper<'a> {
     /// The cycle that comes next.
     pub(super) fn now(&self) -> u64 {
         self.now
+    }
+
+    /// The stage in which data memory answers.
+    fn data(&self) -> usize {
+        if self.parameters.depth == Depth::Five { MEM } else { WB }
     }
 
     fn of(&self, guest: Guest) -> Option<&Step> {
@@ -135,13 +151,14 @@ impl<'a> Stepper<'a> {
             self.wrong = Some(pc.wrapping_add(u32::from(size)));
             self.trails.push(Trail { pc, wrong: true, seen: Vec::new() });
             Guest { step: None, number, left: self.words }
-        } else if let Some((step, missed)) = self.steps.get(self.next).copied() {
+        } else if let Some((step, missed, _)) = self.steps.get(self.next).copied() {
             self.words = self.fetched(step.pc, step.size).max(1);
             let miss = u64::from(missed) * u64::from(self.parameters.miss);
             self.trails.push(Trail { pc: step.pc, ..Trail::default() });
             let guest = Guest { step: Some(self.next), number, left: miss + self.words };
+            let guessed = self.guesses[self.next];
             self.next += 1;
-            if let Some((_, why)) = self.redirect(&step) {
+            if let Some((_, why)) = self.redirect(&step, guessed) {
                 self.wrong = Some(step.pc.wrapping_add(u32::from(step.size)));
                 // Whatever comes behind it, or does not, is lost to it.
                 self.resumes.1 = why;
@@ -163,18 +180,20 @@ impl<'a> Stepper<'a> {
 
     /// One cycle of work, and who goes on at its end. Whether a step left the pipeline.
     fn cycle(&mut self) -> bool {
-        for stage in [IF, EX] {
+        for stage in [IF, EX, self.data()] {
             if let Some(guest) = &mut self.stages[stage] {
                 guest.left = guest.left.saturating_sub(1);
             }
         }
         let blocked = self.blocked();
         let mut left = Vec::new();
-        let done = self.stages[WB].take();
+        let is_five = self.parameters.depth == Depth::Five;
+        self.held = self.stages[self.data()].is_some_and(|guest| guest.left > 0);
+        let done = if is_five || !self.held { self.stages[WB].take() } else { None };
         if let Some(guest) = done {
             left.push((WB, guest));
         }
-        if self.parameters.depth == Depth::Five {
+        if is_five && !self.held {
             self.stages[WB] = self.stages[MEM].take();
             left.extend(self.stages[WB].map(|guest| (MEM, guest)));
         }
@@ -194,10 +213,22 @@ impl<'a> Stepper<'a> {
             self.cycles.execution += 1;
             return;
         }
+        let data = self.data();
+        if self.stages[data].is_some() {
+            self.cycles.memory += 1;
+            return;
+        }
         self.stages[EX] = None;
-        self.stages[if self.parameters.depth == Depth::Five { MEM } else { WB }] = Some(guest);
+        let wait = guest.step.map_or(0, |step| u64::from(self.steps[step].2));
+        self.stages[data] = Some(Guest { left: 1 + wait, ..guest });
         left.push((EX, guest));
-        match self.of(guest) {
+        let step = self.of(guest).copied();
+        if step.is_some_and(|step| {
+            step.trap.is_none() && matches!(step.kind, Kind::Load | Kind::Store)
+        }) {
+            self.accessed = self.now + 1;
+        }
+        match step {
             Some(step) if step.trap.is_some() => self.cycles.trapped += 1,
             Some(_) => self.cycles.retired += 1,
             None => {}
@@ -209,7 +240,11 @@ impl<'a> Stepper<'a> {
             return;
         }
         match self.stages[ID] {
-            Some(_) if blocked => self.cycles.data += 1,
+            // As it was before anybody went on: a guest that came just now has not worked yet.
+            Some(guest) if blocked || self.waits_for_memory(guest) => {
+                let cause = if self.held { &mut self.cycles.memory } else { &mut self.cycles.data };
+                *cause += 1;
+            }
             Some(guest) => {
                 let extra = self.of(guest).map_or(0, |step| self.extra(step));
                 self.stages[EX] = Some(Guest { left: 1 + extra, ..guest });
@@ -223,12 +258,25 @@ impl<'a> Stepper<'a> {
         }
     }
 
+    /// Whether a guest may not follow the last load or store into EX yet.
+    fn waits_for_memory(&self, guest: Guest) -> bool {
+        let Some(step) = self.of(guest) else { return false };
+        let interrupted = step.trap.is_some_and(|trap| matches!(trap.cause, Cause::Interrupt(_)));
+        let waits = match step.kind {
+            Kind::Alu | Kind::Load | Kind::Store => false,
+            Kind::Branch | Kind::Jump | Kind::JumpRegister => false,
+            _ => !interrupted,
+        };
+        waits && self.now + 1 < self.accessed + u64::from(self.parameters.behind_memory)
+    }
+
     /// EX will be empty, or hold what is flushed: a cycle for its cause. Behind the last step it is
     /// nobody's.
     fn book(&mut self, why: Why) {
         let comes = self.next < self.steps.len()
             || self.stages[IF].is_some_and(|guest| guest.step.is_some());
         if !comes {
+            self.cycles.memory += u64::from(self.held);
             return;
         }
         match why {
@@ -259,8 +307,21 @@ impl<'a> Stepper<'a> {
         }
     }
 
+    /// The latency of a step that goes elsewhere.
+    fn latency(&self, step: &Step) -> u16 {
+        let latency = self.parameters.latency;
+        match (step.trap.map(|trap| trap.cause), step.kind) {
+            (Some(Cause::Exception(_)), _) => latency.trap,
+            (Some(Cause::Interrupt(_)), _) => latency.interrupt,
+            (None, Kind::Branch) => latency.branch,
+            (None, Kind::Jump) => latency.jump,
+            (None, Kind::Return) => latency.trap_return,
+            (None, _) => latency.jump_register,
+        }
+    }
+
     /// Where a step goes elsewhere, and what its loss is booked under.
-    fn redirect(&self, step: &Step) -> Option<(Stage, Why)> {
+    fn redirect(&self, step: &Step, guessed: bool) -> Option<(Stage, Why)> {
         let parameters = &self.parameters;
         let elsewhere = step.next != step.pc.wrapping_add(u32::from(step.size));
         match (step.trap, step.kind) {
@@ -268,7 +329,10 @@ impl<'a> Stepper<'a> {
             (None, Kind::Jump) => Some((parameters.jump, Why::Control)),
             (None, Kind::JumpRegister) => Some((parameters.jump_register, Why::Control)),
             (None, Kind::Return) => Some((parameters.trap_return, Why::Return)),
-            (None, Kind::Branch) if elsewhere => Some((parameters.branch, Why::Control)),
+            (None, Kind::Branch) if elsewhere && guessed => {
+                Some((parameters.predicted, Why::Control))
+            }
+            (None, Kind::Branch) if elsewhere || guessed => Some((parameters.branch, Why::Control)),
             _ => None,
         }
     }
@@ -276,20 +340,31 @@ impl<'a> Stepper<'a> {
     /// A guest has left a stage; if it is the one where it goes elsewhere, whoever is behind it is
     /// flushed.
     fn redirects(&mut self, stage: usize, guest: Guest) {
-        let Some((resolves, why)) = self.of(guest).and_then(|step| self.redirect(step)) else {
-            return;
-        };
-        if place(resolves) != stage {
-            return;
+        let Some(number) = guest.step else { return };
+        let (step, guessed) = (self.steps[number].0, self.guesses[number]);
+        let Some((resolves, why)) = self.redirect(&step, guessed) else { return };
+        let latency = self.latency(&step);
+        let is_predicted = guessed && stage == place(self.parameters.predicted);
+        if is_predicted && !step.redirects() {
+            self.flush(guest, is_predicted, latency, why);
+            self.wrong = Some(step.pc.wrapping_add_signed(step.offset));
+        } else if place(resolves) == stage {
+            self.flush(guest, is_predicted, latency, why);
+            self.wrong = None;
         }
+    }
+
+    /// Whoever is behind a guest goes, and fetch goes elsewhere.
+    fn flush(&mut self, guest: Guest, is_predicted: bool, latency: u16, why: Why) {
         for behind in &mut self.stages {
             if behind.is_some_and(|other| other.number > guest.number) {
                 *behind = None;
             }
         }
-        self.resumes = (self.now + 1 + u64::from(self.parameters.latency), why);
+        let is_known = is_predicted && self.parameters.predicted == Stage::Fetch;
+        let latency = if is_known { 0 } else { u64::from(latency) };
+        self.resumes = (self.now + 1 + latency, why);
         self.bubble = why;
-        self.wrong = None;
         self.kept = None;
     }
 
@@ -323,13 +398,52 @@ impl<'a> Stepper<'a> {
                 continue;
             }
             if !self.parameters.forwarding {
-                return stage != WB;
+                return stage != WB || (stage == self.data() && guest.left > 0);
             }
-            let made = if maker.kind == Kind::Load { place(self.parameters.loaded) } else { EX };
+            let waits = guest.step.is_some_and(|step| self.steps[step].2 > 0);
+            let made = match maker.kind {
+                Kind::Load => place(self.parameters.loaded),
+                Kind::Multiply => place(self.parameters.multiplied),
+                _ => EX,
+            };
+            let made = if waits { made.max(self.data()) } else { made };
             // At the end of this cycle it is there, or it was before.
             let ready = if early { stage > made } else { stage >= made && guest.left == 0 };
             return !ready;
         }
         false
     }
+}
+
+/// Which steps a predictor says are taken, from what it was asked and told before.
+fn guesses(prediction: Prediction, steps: &[Fed]) -> Vec<bool> {
+    let mut counters: HashMap<u32, i32> = HashMap::new();
+    let mut outcomes: Vec<u32> = Vec::new();
+    let mut guess = |step: &Step| {
+        if step.kind != Kind::Branch || step.trap.is_some() {
+            return false;
+        }
+        let taken = step.next != step.pc + u32::from(step.size);
+        let word = step.pc / 4;
+        let said = match prediction {
+            Prediction::NotTaken => false,
+            Prediction::Backward => step.offset <= 0,
+            Prediction::OneBit { entries } => {
+                counters.insert(word % entries, i32::from(taken)).unwrap_or(0) == 1
+            }
+            Prediction::TwoBit { entries } | Prediction::Gshare { entries } => {
+                let length = entries.trailing_zeros() as usize;
+                let is_global = matches!(prediction, Prediction::Gshare { .. });
+                let last = outcomes.iter().rev().take(if is_global { length } else { 0 });
+                let history: u32 = last.enumerate().map(|(age, outcome)| outcome << age).sum();
+                let counter = counters.entry((word ^ history) % entries).or_insert(1);
+                let said = *counter > 1;
+                *counter = (*counter + if taken { 1 } else { -1 }).clamp(0, 3);
+                said
+            }
+        };
+        outcomes.push(u32::from(taken));
+        said
+    };
+    steps.iter().map(|(step, ..)| guess(step)).collect()
 }

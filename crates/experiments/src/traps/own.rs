@@ -1,0 +1,165 @@
+//! The experiment on the user's own programs: how often they trap, and what that costs.
+
+use super::run::STAGES;
+use crate::icache::{Code, FACTOR, code, time_limit_ms, which};
+use isa::Cause;
+use isa::pipeline::{Cycles, Latency, Parameters, Pipeline, Stage};
+use kit::model::{
+    Card, Cell, Design, Finding, Grid, Profile, ProgramFile, Quantity, Response, Treatment, Unit,
+};
+use kit::{Result, Stop, Trial};
+
+/// Parts per million of a whole.
+const MILLION: u64 = 1_000_000;
+
+/// Returns the design for some files.
+pub(crate) fn design(programs: &[ProgramFile]) -> Design {
+    let mut design = super::design();
+    design.question = "What do traps cost your programs?".into();
+    design.method = "A simulated RISC-V machine with machine-mode traps executes each program, and a \
+                     pipeline of five stages that predicts every branch as not taken counts its cycles. \
+                     Traps and mret are resolved in the stage that the treatment names, branches and jumps \
+                     in EX. Nothing is measured. The programs are yours: each is one file, known by its \
+                     SHA-256, and a trial that finds another content fails. One run of a program answers \
+                     for all pipelines."
+        .into();
+    design.factors.retain(|factor| ["stage", "latency"].contains(&factor.name.as_str()));
+    design.factors.insert(0, which(programs));
+    for factor in design.factors.iter_mut().filter(|factor| factor.name == "stage") {
+        factor.about = "the stage in which traps and mret are resolved".into();
+        factor.baseline = "WB".into();
+    }
+    let all = |factor: &str| (factor.to_owned(), Vec::new());
+    let grid = Grid { from: Profile::Smoke, vary: ["stage", "latency", FACTOR].map(all).into() };
+    design.grids = vec![grid];
+    design.responses = responses();
+    design.findings = programs.iter().enumerate().flat_map(findings).collect();
+    design.claims = Vec::new();
+    design.figures = Vec::new();
+    design.headlines = Vec::new();
+    design.programs = programs.to_vec();
+    design.time_limit_ms = time_limit_ms(&design, programs);
+    design
+}
+
+fn responses() -> Vec<Response> {
+    let from = ("the first fetch", "the last write-back");
+    let source = "the pipeline's account of its cycles";
+    let made = [
+        ("trap_ppm", "share of its steps that are traps", "exceptions and interrupts"),
+        ("interrupt_ppm", "share of its steps that are interrupts", ""),
+        ("lost_count", "cycles lost behind a trap", "minus the slot of the trapped instruction"),
+        ("return_count", "cycles lost behind mret", "divided by the traps"),
+        (
+            "cost_ppm",
+            "share of all cycles that its traps lose",
+            "their own slots, and what is lost behind them and behind mret; not their handlers",
+        ),
+        ("redirect_ppm", "share of all cycles lost behind branches and jumps", ""),
+        ("cycle_count", "cycles in all", ""),
+    ];
+    let response = |(name, label, corrected): (&str, &str, &str)| {
+        let card = Card::new(from.0, from.1, corrected, source);
+        let unit = if name.ends_with("_ppm") { Unit::Ppm } else { Unit::Count };
+        Response { exact: true, ..Response::new(name, label, unit, card) }
+    };
+    made.into_iter().map(response).collect()
+}
+
+fn findings((number, program): (usize, &ProgramFile)) -> Vec<Finding> {
+    let name = &program.level;
+    let finding = |id: &str, response: &str, sentence: String| Finding {
+        id: format!("{id}_{number}"),
+        sentence,
+        quantity: Quantity::Value {
+            response: response.into(),
+            at: Cell::new([(FACTOR, name.as_str())]),
+        },
+        drives: id == "cost",
+    };
+    vec![
+        finding("traps", "trap_ppm", format!("{{}} of the steps of {name} are traps.")),
+        finding(
+            "cost",
+            "cost_ppm",
+            format!(
+                "Traps at WB lose {{}} of the cycles of {name}, without those of their handlers."
+            ),
+        ),
+        finding(
+            "redirects",
+            "redirect_ppm",
+            format!("Branches and jumps in EX lose {{}} of the cycles of {name}."),
+        ),
+    ]
+}
+
+/// What a run counts next to its cycles.
+#[derive(Clone, Copy, Debug, Default)]
+struct Traps {
+    steps: u64,
+    traps: u64,
+    interrupts: u64,
+}
+
+/// Conducts a trial of a user's program: one run for all pipelines.
+pub(super) fn trial(trial: &mut Trial<'_>) -> Result<()> {
+    let (code, sha256): (Code, String) = code(trial, trial.level(FACTOR)?)?;
+    let own = trial.spec().treatment.clone();
+    let treatments = std::iter::once(&own).chain(&trial.spec().also);
+    let mut pipelines = treatments.map(pipeline).collect::<Result<Vec<Pipeline>>>()?;
+    let mut seen = Traps::default();
+    trial.begin()?;
+    let ran = code.run(|step| {
+        seen.steps += 1;
+        if let Some(trap) = step.trap {
+            seen.traps += 1;
+            seen.interrupts += u64::from(matches!(trap.cause, Cause::Interrupt(_)));
+        }
+        for pipeline in &mut pipelines {
+            pipeline.step(step, 0);
+        }
+    });
+    let (_, stopped) = ran.map_err(Stop::Failed)?;
+    trial.end()?;
+    let mut pipelines = pipelines.iter();
+    let mut keep = |trial: &mut Trial<'_>| {
+        let pipeline =
+            pipelines.next().ok_or_else(|| Stop::failed("a treatment has no pipeline"))?;
+        trial.observe("ended", stopped);
+        trial.observe("sha256", &sha256);
+        record(trial, &seen, pipeline.cycles());
+        Ok(())
+    };
+    keep(trial)?;
+    trial.answer_others(|trial, _| keep(trial))
+}
+
+fn pipeline(treatment: &Treatment) -> Result<Pipeline> {
+    let level = |factor| treatment.level(factor).unwrap_or_default();
+    let stage: Option<Stage> =
+        STAGES.iter().find(|(name, _)| *name == level("stage")).map(|(_, stage)| *stage);
+    let latency = level("latency").parse().ok().map(Latency::all);
+    let (Some(trap), Some(latency)) = (stage, latency) else {
+        return Err(Stop::failed(format!("no pipeline is named by {treatment}")));
+    };
+    let parameters = Parameters { trap, trap_return: trap, latency, ..Parameters::textbook() };
+    Pipeline::new(parameters).map_err(|error| Stop::failed(error.to_string()))
+}
+
+fn record(trial: &mut Trial<'_>, seen: &Traps, cycles: &Cycles) {
+    let total = cycles.total();
+    let signed = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+    let mut share = |name: &str, part: u64, whole: u64| {
+        trial.record(name, whole.max(1), vec![signed(part.saturating_mul(MILLION))]);
+    };
+    share("trap_ppm", seen.traps, seen.steps);
+    share("interrupt_ppm", seen.interrupts, seen.steps);
+    share("cost_ppm", cycles.trapped + cycles.trap + cycles.trap_return, total);
+    share("redirect_ppm", cycles.control, total);
+    trial.record_one("cycle_count", signed(total));
+    if seen.traps > 0 {
+        trial.record("lost_count", seen.traps, vec![signed(cycles.trap)]);
+        trial.record("return_count", seen.traps, vec![signed(cycles.trap_return)]);
+    }
+}

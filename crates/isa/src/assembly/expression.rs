@@ -1,0 +1,213 @@
+//! Expressions of numbers and labels.
+
+use super::lex::{Placed, Token};
+use super::table::register;
+use super::{Mistake, Place};
+use crate::encode::Register;
+
+/// How deep parentheses may nest.
+const DEPTH_MAX: u32 = 64;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Expression {
+    Number(i64),
+    Name(String, Place),
+    /// `.`, where the statement lies.
+    Here,
+    /// `1b` and `1f`.
+    Local(u32, bool, Place),
+    Negative(Box<Expression>),
+    Inverted(Box<Expression>),
+    Both(char, Box<Expression>, Box<Expression>, Place),
+    /// `%hi` and `%lo`.
+    High(Box<Expression>),
+    Low(Box<Expression>),
+}
+
+/// What stands between commas.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Operand {
+    Register(Register),
+    Expression(Expression),
+    /// `offset(register)`.
+    Memory(Expression, Register),
+    Text(Vec<u8>),
+}
+
+/// Reads the tokens of a statement.
+pub(super) struct Parser<'t> {
+    tokens: &'t [Placed],
+    /// Where the statement ends, for errors.
+    end: Place,
+}
+
+impl<'t> Parser<'t> {
+    pub(super) fn new(tokens: &'t [Placed]) -> Self {
+        let end = tokens.last().map_or(Place { line: 1, column: 1 }, |(_, place)| *place);
+        Self { tokens, end }
+    }
+
+    pub(super) fn place(&self) -> Place {
+        self.tokens.first().map_or(self.end, |(_, place)| *place)
+    }
+
+    pub(super) fn peek(&self) -> Option<&'t Token> {
+        self.tokens.first().map(|(token, _)| token)
+    }
+
+    /// Returns the token behind the next.
+    pub(super) fn second(&self) -> Option<&'t Token> {
+        self.tokens.get(1).map(|(token, _)| token)
+    }
+
+    pub(super) fn next(&mut self) -> Option<&'t Token> {
+        let token = self.peek();
+        self.tokens = self.tokens.get(1..).unwrap_or_default();
+        token
+    }
+
+    pub(super) fn is_sign(&self, sign: char) -> bool {
+        self.peek() == Some(&Token::Sign(sign))
+    }
+
+    fn takes(&mut self, sign: char) -> bool {
+        let is_so = self.is_sign(sign);
+        if is_so {
+            self.next();
+        }
+        is_so
+    }
+
+    pub(super) fn mistake<T>(&self, what: impl Into<String>) -> Result<T, Mistake> {
+        Err(Mistake { place: self.place(), what: what.into() })
+    }
+
+    /// Reads operands to the end of the statement. Commas separate them; spaces do where a comma is
+    /// missing, as in Ripes and Venus.
+    pub(super) fn operands(&mut self) -> Result<Vec<(Operand, Place)>, Mistake> {
+        let mut operands = Vec::new();
+        while self.peek().is_some() {
+            let place = self.place();
+            operands.push((self.operand()?, place));
+            if self.takes(',') && self.peek().is_none() {
+                return self.mistake("expected an operand after the comma");
+            }
+        }
+        Ok(operands)
+    }
+
+    /// Returns the register that a name is.
+    fn register(token: Option<&Token>) -> Option<Register> {
+        match token {
+            Some(Token::Name(name)) => register(name),
+            _ => None,
+        }
+    }
+
+    fn operand(&mut self) -> Result<Operand, Mistake> {
+        if let Some(Token::Text(bytes)) = self.peek() {
+            self.next();
+            return Ok(Operand::Text(bytes.clone()));
+        }
+        if let Some(register) = Self::register(self.peek()) {
+            self.next();
+            return Ok(Operand::Register(register));
+        }
+        let expression = match self.base() {
+            Some(register) => return Ok(Operand::Memory(Expression::Number(0), register)),
+            None => self.expression(0, 0)?,
+        };
+        Ok(match self.base() {
+            Some(register) => Operand::Memory(expression, register),
+            None => Operand::Expression(expression),
+        })
+    }
+
+    /// Reads a register in parentheses, if one is next.
+    fn base(&mut self) -> Option<Register> {
+        let found = Self::register(self.second()).filter(|_| self.is_sign('('))?;
+        let closes = matches!(self.tokens.get(2), Some((Token::Sign(')'), _)));
+        for _ in 0..if closes { 3 } else { 0 } {
+            self.next();
+        }
+        closes.then_some(found)
+    }
+
+    /// Reads an expression whose operators bind more closely than a level.
+    pub(super) fn expression(&mut self, level: u32, depth: u32) -> Result<Expression, Mistake> {
+        let mut left = self.term(depth)?;
+        while let Some(Token::Sign(sign)) = self.peek() {
+            let binds = match sign {
+                '*' | '/' => 5,
+                '+' | '-' => 4,
+                'l' | 'r' => 3,
+                '&' => 2,
+                '|' | '^' => 1,
+                _ => break,
+            };
+            if binds <= level {
+                break;
+            }
+            let place = self.place();
+            self.next();
+            let right = self.expression(binds, depth)?;
+            left = Expression::Both(*sign, Box::new(left), Box::new(right), place);
+        }
+        Ok(left)
+    }
+
+    fn term(&mut self, depth: u32) -> Result<Expression, Mistake> {
+        if depth > DEPTH_MAX {
+            return self.mistake("the expression nests too deeply");
+        }
+        let place = self.place();
+        let inner = |parser: &mut Self| parser.term(depth + 1).map(Box::new);
+        match self.next() {
+            Some(Token::Number(value)) => Ok(Expression::Number(*value)),
+            Some(Token::Local(number, back)) => Ok(Expression::Local(*number, *back, place)),
+            Some(Token::Name(name)) if name == "." => Ok(Expression::Here),
+            Some(Token::Name(name)) if name.starts_with('$') => {
+                let what = format!("{name}: registers of RISC-V have no $; write {}", &name[1..]);
+                Err(Mistake { place, what })
+            }
+            Some(Token::Name(name)) => Ok(Expression::Name(name.clone(), place)),
+            Some(Token::Sign('-')) => Ok(Expression::Negative(inner(self)?)),
+            Some(Token::Sign('+')) => inner(self).map(|inner| *inner),
+            Some(Token::Sign('~')) => Ok(Expression::Inverted(inner(self)?)),
+            Some(Token::Sign('(')) => self.closed(depth),
+            Some(Token::Sign('%')) => match self.next() {
+                Some(Token::Name(name)) if self.is_sign('(') && (name == "hi" || name == "lo") => {
+                    self.next();
+                    let inner = Box::new(self.closed(depth)?);
+                    Ok(if name == "hi" { Expression::High(inner) } else { Expression::Low(inner) })
+                }
+                _ => Err(Mistake { place, what: "expected %hi(label) or %lo(label)".into() }),
+            },
+            None => Err(Mistake { place, what: "expected a number or a label".into() }),
+            Some(_) => {
+                Err(Mistake { place, what: "expected a register, a number or a label".into() })
+            }
+        }
+    }
+
+    /// Reads an expression and the parenthesis behind it.
+    fn closed(&mut self, depth: u32) -> Result<Expression, Mistake> {
+        let inner = self.expression(0, depth + 1)?;
+        if self.takes(')') { Ok(inner) } else { self.mistake("expected a )") }
+    }
+}
+
+impl Expression {
+    /// Reports whether a condition holds for a part of the expression.
+    pub(super) fn any(&self, is_so: &dyn Fn(&Expression) -> bool) -> bool {
+        is_so(self)
+            || match self {
+                Self::Negative(inner)
+                | Self::Inverted(inner)
+                | Self::High(inner)
+                | Self::Low(inner) => inner.any(is_so),
+                Self::Both(_, left, right, _) => left.any(is_so) || right.any(is_so),
+                _ => false,
+            }
+    }
+}

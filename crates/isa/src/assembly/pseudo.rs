@@ -1,0 +1,247 @@
+//! Instructions as they are written, and the ones that they stand for.
+
+use super::expression::{Expression, Operand};
+use super::table::{Form, form};
+use crate::csr;
+use crate::encode::{self, RA, Register, ZERO};
+
+/// What becomes of an expression before it stands in an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    /// It is the constant.
+    Exact,
+    /// An address, of which the distance from here is wanted; a bare number is the distance.
+    Target,
+    /// The high part for `lui` and the low part for what follows.
+    High,
+    Low,
+    /// The same of the distance from here, for `auipc`, and from the instruction before.
+    DistanceHigh,
+    DistanceLow,
+}
+
+/// An instruction of the machine that is not encoded yet. Registers that it lacks are `zero`.
+#[derive(Clone, Debug)]
+pub(super) struct Real {
+    pub(super) form: Form,
+    pub(super) rd: Register,
+    pub(super) rs1: Register,
+    pub(super) rs2: Register,
+    pub(super) value: Expression,
+    pub(super) how: Use,
+}
+
+/// Pseudo-instructions and their operands.
+pub(super) const PSEUDO: &[(&str, &str)] = &[
+    ("nop", ""),
+    ("li", "rd, constant"),
+    ("la", "rd, label"),
+    ("lla", "rd, label"),
+    ("mv", "rd, rs"),
+    ("not", "rd, rs"),
+    ("neg", "rd, rs"),
+    ("seqz", "rd, rs"),
+    ("snez", "rd, rs"),
+    ("sltz", "rd, rs"),
+    ("sgtz", "rd, rs"),
+    ("sgt", "rd, rs1, rs2"),
+    ("sgtu", "rd, rs1, rs2"),
+    ("beqz", "rs, label"),
+    ("bnez", "rs, label"),
+    ("blez", "rs, label"),
+    ("bgez", "rs, label"),
+    ("bltz", "rs, label"),
+    ("bgtz", "rs, label"),
+    ("bgt", "rs1, rs2, label"),
+    ("ble", "rs1, rs2, label"),
+    ("bgtu", "rs1, rs2, label"),
+    ("bleu", "rs1, rs2, label"),
+    ("j", "label"),
+    ("jr", "rs"),
+    ("ret", ""),
+    ("call", "label"),
+    ("tail", "label"),
+    ("csrr", "rd, csr"),
+    ("csrw", "csr, rs"),
+    ("csrs", "csr, rs"),
+    ("csrc", "csr, rs"),
+    ("csrwi", "csr, constant"),
+    ("csrsi", "csr, constant"),
+    ("csrci", "csr, constant"),
+    ("rdcycle", "rd"),
+    ("rdcycleh", "rd"),
+    ("rdtime", "rd"),
+    ("rdinstret", "rd"),
+    ("zext.b", "rd, rs"),
+];
+
+fn real(form: Form, [rd, rs1, rs2]: [Register; 3], value: Expression, how: Use) -> Real {
+    Real { form, rd, rs1, rs2, value, how }
+}
+
+/// An instruction of registers alone.
+fn registers(form: Form, rd: Register, rs1: Register, rs2: Register) -> Vec<Real> {
+    vec![real(form, [rd, rs1, rs2], Expression::Number(0), Use::Exact)]
+}
+
+fn constant(form: Form, rd: Register, rs1: Register, value: Expression) -> Vec<Real> {
+    vec![real(form, [rd, rs1, ZERO], value, Use::Exact)]
+}
+
+fn branch(form: Form, rs1: Register, rs2: Register, target: &Expression) -> Vec<Real> {
+    vec![real(form, [ZERO, rs1, rs2], target.clone(), Use::Target)]
+}
+
+fn jump(rd: Register, target: &Expression) -> Vec<Real> {
+    vec![real(Form::Jump(encode::jal), [rd, ZERO, ZERO], target.clone(), Use::Target)]
+}
+
+/// `auipc` and what uses it, which come to a label from anywhere.
+fn far(high: Register, form: Form, rd: Register, rs2: Register, label: &Expression) -> Vec<Real> {
+    let auipc = Form::Upper(encode::auipc);
+    vec![
+        real(auipc, [high, ZERO, ZERO], label.clone(), Use::DistanceHigh),
+        real(form, [rd, high, rs2], label.clone(), Use::DistanceLow),
+    ]
+}
+
+fn number(value: u16) -> Expression {
+    Expression::Number(value.into())
+}
+
+/// Returns the instructions for what is written; `known` says the values of constants that are known
+/// already. None if the operands are not those of the name.
+pub(super) fn expand(
+    name: &str,
+    operands: &[Operand],
+    known: &dyn Fn(&Expression) -> Option<i64>,
+) -> Option<Vec<Real>> {
+    written(name, operands, known).or_else(|| {
+        // What is written with two registers and a constant, as the GNU assembler takes it.
+        let with_constant = format!("{name}i");
+        form(&with_constant).and_then(|form| plain(form, operands, known))
+    })
+}
+
+fn written(
+    name: &str,
+    operands: &[Operand],
+    known: &dyn Fn(&Expression) -> Option<i64>,
+) -> Option<Vec<Real>> {
+    use Operand::{Expression as E, Memory as M, Register as R};
+    if let Some(form) = form(name) {
+        return plain(form, operands, known);
+    }
+    let of = |name: &str| form(name);
+    Some(match (name, operands) {
+        ("nop", []) => constant(of("addi")?, ZERO, ZERO, number(0)),
+        ("li", [R(d), E(value)]) => load_constant(*d, value, known(value)),
+        ("la" | "lla", [R(d), E(label)]) => far(*d, of("addi")?, *d, ZERO, label),
+        ("mv", [R(d), R(s)]) => constant(of("addi")?, *d, *s, number(0)),
+        ("not", [R(d), R(s)]) => constant(of("xori")?, *d, *s, Expression::Number(-1)),
+        ("zext.b", [R(d), R(s)]) => constant(of("andi")?, *d, *s, number(255)),
+        ("neg", [R(d), R(s)]) => registers(of("sub")?, *d, ZERO, *s),
+        ("seqz", [R(d), R(s)]) => constant(of("sltiu")?, *d, *s, number(1)),
+        ("snez", [R(d), R(s)]) => registers(of("sltu")?, *d, ZERO, *s),
+        ("sltz", [R(d), R(s)]) => registers(of("slt")?, *d, *s, ZERO),
+        ("sgtz", [R(d), R(s)]) => registers(of("slt")?, *d, ZERO, *s),
+        ("sgt", [R(d), R(s), R(t)]) => registers(of("slt")?, *d, *t, *s),
+        ("sgtu", [R(d), R(s), R(t)]) => registers(of("sltu")?, *d, *t, *s),
+        ("beqz", [R(s), E(to)]) => branch(of("beq")?, *s, ZERO, to),
+        ("bnez", [R(s), E(to)]) => branch(of("bne")?, *s, ZERO, to),
+        ("blez", [R(s), E(to)]) => branch(of("bge")?, ZERO, *s, to),
+        ("bgez", [R(s), E(to)]) => branch(of("bge")?, *s, ZERO, to),
+        ("bltz", [R(s), E(to)]) => branch(of("blt")?, *s, ZERO, to),
+        ("bgtz", [R(s), E(to)]) => branch(of("blt")?, ZERO, *s, to),
+        ("bgt", [R(s), R(t), E(to)]) => branch(of("blt")?, *t, *s, to),
+        ("ble", [R(s), R(t), E(to)]) => branch(of("bge")?, *t, *s, to),
+        ("bgtu", [R(s), R(t), E(to)]) => branch(of("bltu")?, *t, *s, to),
+        ("bleu", [R(s), R(t), E(to)]) => branch(of("bgeu")?, *t, *s, to),
+        ("j" | "tail", [E(to)]) => jump(ZERO, to),
+        ("call", [E(to)]) => jump(RA, to),
+        ("jr", [R(s)]) => constant(of("jalr")?, ZERO, *s, number(0)),
+        ("jr", [M(offset, s)]) => constant(of("jalr")?, ZERO, *s, offset.clone()),
+        ("ret", []) => constant(of("jalr")?, ZERO, RA, number(0)),
+        ("csrr", [R(d), E(csr)]) => constant(of("csrrs")?, *d, ZERO, csr.clone()),
+        ("csrw", [E(csr), R(s)]) => constant(of("csrrw")?, ZERO, *s, csr.clone()),
+        ("csrs", [E(csr), R(s)]) => constant(of("csrrs")?, ZERO, *s, csr.clone()),
+        ("csrc", [E(csr), R(s)]) => constant(of("csrrc")?, ZERO, *s, csr.clone()),
+        ("csrw" | "csrwi", [E(csr), E(value)]) => with_bits("csrrwi", ZERO, csr, known(value)?)?,
+        ("csrs" | "csrsi", [E(csr), E(value)]) => with_bits("csrrsi", ZERO, csr, known(value)?)?,
+        ("csrc" | "csrci", [E(csr), E(value)]) => with_bits("csrrci", ZERO, csr, known(value)?)?,
+        ("rdcycle", [R(d)]) => constant(of("csrrs")?, *d, ZERO, number(csr::CYCLE)),
+        ("rdcycleh", [R(d)]) => constant(of("csrrs")?, *d, ZERO, number(csr::CYCLEH)),
+        ("rdtime", [R(d)]) => constant(of("csrrs")?, *d, ZERO, number(csr::TIME)),
+        ("rdinstret", [R(d)]) => constant(of("csrrs")?, *d, ZERO, number(csr::INSTRET)),
+        _ => return None,
+    })
+}
+
+/// An instruction of the machine under its own name.
+fn plain(
+    form: Form,
+    operands: &[Operand],
+    known: &dyn Fn(&Expression) -> Option<i64>,
+) -> Option<Vec<Real>> {
+    use Operand::{Expression as E, Memory as M, Register as R};
+    Some(match (form, operands) {
+        (Form::Registers(_), [R(d), R(s), R(t)]) => registers(form, *d, *s, *t),
+        (Form::Constant(_) | Form::Shift(_), [R(d), R(s), E(value)]) => {
+            constant(form, *d, *s, value.clone())
+        }
+        (Form::Load(_) | Form::JumpRegister(_), [R(d), M(offset, s)])
+        | (Form::Load(_), [R(d), E(offset), R(s)])
+        | (Form::JumpRegister(_), [R(d), R(s), E(offset)]) => {
+            constant(form, *d, *s, offset.clone())
+        }
+        (Form::Load(_), [R(d), E(label)]) => far(*d, form, *d, ZERO, label),
+        (Form::JumpRegister(_), [R(s)]) => constant(form, RA, *s, number(0)),
+        (Form::JumpRegister(_), [M(offset, s)]) => constant(form, RA, *s, offset.clone()),
+        (Form::JumpRegister(_), [R(d), R(s)]) => constant(form, *d, *s, number(0)),
+        (Form::Store(_), [R(t), E(label), R(high)]) if known(label).is_none() => {
+            far(*high, form, ZERO, *t, label)
+        }
+        (Form::Store(_), [R(t), M(offset, s)] | [R(t), E(offset), R(s)]) => {
+            vec![real(form, [ZERO, *s, *t], offset.clone(), Use::Exact)]
+        }
+        (Form::Branch(_), [R(s), R(t), E(to)]) => branch(form, *s, *t, to),
+        (Form::Upper(_), [R(d), E(value)]) => constant(form, *d, ZERO, value.clone()),
+        (Form::Jump(_), [E(to)]) => jump(RA, to),
+        (Form::Jump(_), [R(d), E(to)]) => jump(*d, to),
+        (Form::Csr(_), [R(d), E(csr), R(s)]) => constant(form, *d, *s, csr.clone()),
+        (Form::CsrConstant(_), [R(d), E(csr), E(value)]) => {
+            let bits = u8::try_from(known(value)?).ok().filter(|bits| *bits < 32)?;
+            constant(form, *d, encode::x(bits), csr.clone())
+        }
+        (Form::Atomic(_), [R(d), R(t), M(Expression::Number(0), s)]) => registers(form, *d, *s, *t),
+        (Form::Reserve(_), [R(d), M(Expression::Number(0), s)]) => registers(form, *d, *s, ZERO),
+        (Form::Plain(fence), _) if fence() == encode::fence() => registers(form, ZERO, ZERO, ZERO),
+        (Form::Plain(_), []) => registers(form, ZERO, ZERO, ZERO),
+        _ => return None,
+    })
+}
+
+/// An access to a csr with a constant, which stands where another has a register.
+fn with_bits(name: &str, rd: Register, csr: &Expression, bits: i64) -> Option<Vec<Real>> {
+    let bits = u8::try_from(bits).ok().filter(|bits| *bits < 32)?;
+    Some(constant(form(name)?, rd, encode::x(bits), csr.clone()))
+}
+
+/// `li`: one instruction where the value is known and one is enough.
+fn load_constant(rd: Register, value: &Expression, known: Option<i64>) -> Vec<Real> {
+    let (lui, addi) = (Form::Upper(encode::lui), Form::Constant(encode::addi));
+    let part = |form, rs1, how| real(form, [rd, rs1, ZERO], value.clone(), how);
+    match known {
+        Some(-2048..=2047) => vec![part(addi, ZERO, Use::Exact)],
+        // A word that is written without its sign, such as 0xffffffff.
+        Some(known) if (-2048..=2047).contains(&(known as i32)) => vec![part(addi, ZERO, Use::Low)],
+        Some(known) if known & 0xfff == 0 => vec![part(lui, ZERO, Use::High)],
+        _ => vec![part(lui, ZERO, Use::High), part(addi, rd, Use::Low)],
+    }
+}
+
+/// Returns how a name is used; none if it is no instruction.
+pub(super) fn usage(name: &str) -> Option<&'static str> {
+    let pseudo = PSEUDO.iter().find(|(known, _)| *known == name).map(|(_, usage)| *usage);
+    pseudo.or_else(|| form(name).map(Form::usage))
+}

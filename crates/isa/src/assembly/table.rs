@@ -1,0 +1,112 @@
+//! The names of the instructions, each with the form of its operands.
+
+use crate::encode::{self, Register, ZERO};
+
+/// The operands of an instruction, in the order in which they are written, and its encoding.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Form {
+    Registers(fn(Register, Register, Register) -> u32),
+    Constant(fn(Register, Register, i32) -> u32),
+    Shift(fn(Register, Register, u32) -> u32),
+    Load(fn(Register, i32, Register) -> u32),
+    Store(fn(Register, i32, Register) -> u32),
+    Branch(fn(Register, Register, i32) -> u32),
+    Upper(fn(Register, u32) -> u32),
+    Jump(fn(Register, i32) -> u32),
+    JumpRegister(fn(Register, i32, Register) -> u32),
+    Csr(fn(Register, u16, Register) -> u32),
+    CsrConstant(fn(Register, u16, u32) -> u32),
+    Atomic(fn(Register, Register, Register) -> u32),
+    Reserve(fn(Register, Register) -> u32),
+    Plain(fn() -> u32),
+}
+
+impl Form {
+    /// Returns the instruction with all operands 0, whose fixed bits are its own.
+    pub(super) fn example(self) -> u32 {
+        match self {
+            Form::Registers(of) | Form::Atomic(of) => of(ZERO, ZERO, ZERO),
+            Form::Constant(of) | Form::Branch(of) => of(ZERO, ZERO, 0),
+            Form::Shift(of) => of(ZERO, ZERO, 0),
+            Form::Load(of) | Form::Store(of) | Form::JumpRegister(of) => of(ZERO, 0, ZERO),
+            Form::Upper(of) => of(ZERO, 0),
+            Form::Jump(of) => of(ZERO, 0),
+            Form::Csr(of) => of(ZERO, 0, ZERO),
+            Form::CsrConstant(of) => of(ZERO, 0, 0),
+            Form::Reserve(of) => of(ZERO, ZERO),
+            Form::Plain(of) => of(),
+        }
+    }
+
+    /// Returns the operands as a manual writes them.
+    pub(super) fn usage(self) -> &'static str {
+        match self {
+            Form::Registers(_) => "rd, rs1, rs2",
+            Form::Constant(_) => "rd, rs1, constant",
+            Form::Shift(_) => "rd, rs1, amount",
+            Form::Load(_) => "rd, offset(rs1)",
+            Form::Store(_) => "rs2, offset(rs1)",
+            Form::Branch(_) => "rs1, rs2, label",
+            Form::Upper(_) => "rd, constant",
+            Form::Jump(_) => "rd, label",
+            Form::JumpRegister(_) => "rd, offset(rs1)",
+            Form::Csr(_) => "rd, csr, rs1",
+            Form::CsrConstant(_) => "rd, csr, constant",
+            Form::Atomic(_) => "rd, rs2, (rs1)",
+            Form::Reserve(_) => "rd, (rs1)",
+            Form::Plain(_) => "",
+        }
+    }
+}
+
+macro_rules! names {
+    ($($form:ident: $($name:ident)*;)*) => {
+        &[$($((stringify!($name), Form::$form(encode::$name))),*),*]
+    };
+}
+
+/// The instructions of RV32IMA with csrs and traps; a dot of a name is `_` here.
+pub(super) const NAMES: &[(&str, Form)] = names! {
+    Registers: add sub sll slt sltu xor srl sra or and mul mulh mulhsu mulhu div divu rem remu;
+    Constant: addi slti sltiu xori ori andi;
+    Shift: slli srli srai;
+    Load: lb lh lw lbu lhu;
+    Store: sb sh sw;
+    Branch: beq bne blt bge bltu bgeu;
+    Upper: lui auipc;
+    Jump: jal;
+    JumpRegister: jalr;
+    Csr: csrrw csrrs csrrc;
+    CsrConstant: csrrwi csrrsi csrrci;
+    Atomic: sc_w amoswap_w amoadd_w amoxor_w amoand_w amoor_w amomin_w amomax_w amominu_w amomaxu_w;
+    Reserve: lr_w;
+    Plain: ecall ebreak mret wfi fence fence_i;
+};
+
+/// Returns the form of an instruction. `.aq` and `.rl` order memory between harts, of which there is one.
+pub(super) fn form(name: &str) -> Option<Form> {
+    let name = name.strip_suffix(".aqrl").or(name.strip_suffix(".aq")).unwrap_or(name);
+    let name = name.strip_suffix(".rl").unwrap_or(name).replace('.', "_");
+    NAMES.iter().find(|(known, _)| *known == name).map(|(_, form)| *form)
+}
+
+/// Names of registers of the calling convention, by their numbers.
+pub(super) const REGISTERS: [&str; 32] = [
+    "zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1", "a0", "a1", "a2", "a3", "a4",
+    "a5", "a6", "a7", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4",
+    "t5", "t6",
+];
+
+/// Returns the register of a name: `x5`, `t0`, `fp`.
+pub(super) fn register(name: &str) -> Option<Register> {
+    let by_number = |digits: &str| {
+        let plain = digits == "0" || !digits.starts_with('0');
+        digits.parse::<u8>().ok().filter(|number| *number < 32 && plain && !digits.starts_with('+'))
+    };
+    let number = match name {
+        "fp" => Some(8),
+        _ => name.strip_prefix('x').and_then(by_number),
+    };
+    let named = || REGISTERS.iter().position(|known| *known == name).map(|at| at as u8);
+    number.or_else(named).map(encode::x)
+}

@@ -1,0 +1,129 @@
+//! The command line of `scruple core`.
+
+use crate::core::{Setting, Shape, Window};
+use crate::quantity;
+use clap::{Args, ValueEnum};
+use model::MemoryRange;
+use std::path::PathBuf;
+
+const EXIT_CODES: &str = "Exit codes: 0 the program ended well; 2 it failed (its status is not 0, it jumped \
+where no memory is, or a trap had no handler), or usage or environment error; 3 it was stopped at the limit of \
+instructions, or interrupted.";
+
+/// Which line of a set gives way to a new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PolicyName {
+    /// The one accessed longest ago
+    Lru,
+    /// The one fetched longest ago
+    Fifo,
+    /// Any, with a fixed seed
+    Random,
+    /// The one that a tree of bits points to (pseudo-LRU)
+    Tree,
+}
+
+/// A program that comes with scruple.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Example {
+    /// A system call, and the handler that answers it
+    Trap,
+    /// Insertion sort
+    Sort,
+}
+
+/// Parses a name and its value.
+fn constant(text: &str) -> Result<(String, i64), String> {
+    let pair = text.split_once('=').filter(|(name, _)| !name.is_empty());
+    let pair = pair.and_then(|(name, value)| {
+        let value = match value.strip_prefix("0x") {
+            Some(digits) => u32::from_str_radix(digits, 16).ok()?.into(),
+            None => value.parse::<i32>().ok()?.into(),
+        };
+        Some((name.to_owned(), value))
+    });
+    pair.ok_or_else(|| "expected a name and a number of 32 bits, such as BASE=0x90000000".into())
+}
+
+/// A pipeline that is known by a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Preset {
+    /// Five stages, as in Patterson and Hennessy
+    Textbook,
+    /// Four stages, with the cycles of the CV32E40P's manual
+    Cv32e40p,
+    /// Five stages, with the cycles of the RTL core ultraembedded/riscv
+    Ultraembedded,
+}
+
+/// Run a RISC-V program on the simulated core
+///
+/// FILE is an ELF file for RV32IMAC, or a text in assembly language (.s), which scruple assembles itself. It
+/// prints what the program wrote, how it ended, and where its cycles went: useful work, data hazards, control,
+/// traps, misses. All numbers are computed and the same on every machine. docs/core.md shows lessons with it.
+///
+/// --pipeline draws who was in which stage. --html writes a page with a slider over the cycles. --step shows
+/// the same in the terminal.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct CoreArgs {
+    /// The program: an ELF file, or assembly language; `-` is standard input
+    #[arg(required_unless_present = "example")]
+    pub(crate) file: Option<PathBuf>,
+    /// Print a program in assembly language to start from
+    #[arg(long, value_enum, exclusive = true)]
+    pub(crate) example: Option<Example>,
+    /// Draw the pipeline in these cycles, such as 100..160, or around the first trap, stall, branch or miss
+    #[arg(long, value_name = "CYCLES", value_parser = Window::parse)]
+    pub(crate) pipeline: Option<Window>,
+    /// Write a page with a slider over the cycles, which works offline; it holds up to 2000 instructions
+    ///
+    /// They are the first, or those from the first cycle of --pipeline on. `-` is standard output.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Show registers, pipeline and caches in the terminal, cycle by cycle, back and forth
+    #[arg(long, conflicts_with_all = ["json", "html"])]
+    pub(crate) step: bool,
+    /// Print the result as JSON (docs/core.schema.json)
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Take the pipeline of this name
+    #[arg(long = "core", value_enum, default_value_t = Preset::Textbook)]
+    pub(crate) preset: Preset,
+    /// Change a parameter of the pipeline, such as branch=ID or forwarding=off; may be repeated
+    ///
+    /// docs/core.md lists them. `--set help` prints their names and values.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = Setting::parse)]
+    pub(crate) set: Vec<Setting>,
+    /// Add a cache for instructions: its size, ways and bytes of a line, such as 1KiB,2,16
+    #[arg(long, value_name = "SIZE,WAYS,LINE", value_parser = Shape::parse)]
+    pub(crate) icache: Option<Shape>,
+    /// Add a cache for data, such as 1KiB,2,16
+    #[arg(long, value_name = "SIZE,WAYS,LINE", value_parser = Shape::parse)]
+    pub(crate) dcache: Option<Shape>,
+    /// Show the misses over the size of the instruction cache; for assembly language also with and without
+    /// instructions of 16 bits
+    #[arg(long)]
+    pub(crate) sizes: bool,
+    /// Choose which line gives way to a new one
+    #[arg(long, value_enum, default_value_t = PolicyName::Lru)]
+    pub(crate) policy: PolicyName,
+    /// Assemble into instructions of 16 bits where there are such (C)
+    #[arg(long)]
+    pub(crate) compressed: bool,
+    /// Give a name of the assembly language a value, such as LED_MATRIX_0_BASE=0x90000000; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = constant)]
+    pub(crate) define: Vec<(String, i64)>,
+    /// Let the program read this file as its input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) input: Option<PathBuf>,
+    /// Stop the program after N instructions
+    #[arg(long, value_name = "N", default_value_t = 100_000_000, value_parser = clap::value_parser!(u64).range(1..=model::ProgramFile::INSTRUCTIONS_MAX))]
+    pub(crate) instructions: u64,
+    /// Start the program with a stack of SIZE, such as 1MiB [default: 64KiB]
+    #[arg(long, value_name = "SIZE", value_parser = quantity::stack)]
+    pub(crate) stack: Option<u32>,
+    /// Give the program memory of SIZE from ADDRESS on, such as 0x80000000:16MiB
+    #[arg(long, value_name = "ADDRESS:SIZE", value_parser = quantity::memory_range)]
+    pub(crate) memory: Option<MemoryRange>,
+}

@@ -1,0 +1,282 @@
+//! One run of a program, from its first instruction to its end.
+
+use super::{Moment, Window, label, options};
+use crate::destination::Stopped as Interrupted;
+use crate::exit::Exit;
+use crate::session;
+use isa::assembly::disassemble;
+use isa::cache::Cache;
+use isa::pipeline::Cycles;
+use isa::system::{Config, Profile, Seen, System};
+use isa::{Kind, Machine, Program, Step, Stopped};
+use model::{CORE_FORMAT, CoreCache, CoreCause, CoreFunction, CoreLine, CoreRun, ProgramFile};
+
+/// Steps between two questions whether to go on.
+pub(super) const UNASKED_STEPS: u64 = 1 << 22;
+
+/// The instructions and functions that are listed.
+const LINES_MAX: usize = 10;
+
+/// Steps that are shown before the first event that is looked for.
+const BEFORE: u64 = 3;
+
+/// A program, ready to run.
+pub(super) struct Loaded {
+    pub(super) program: Program,
+    /// The lines of the text that it comes from, by addresses.
+    pub(super) lines: Vec<(u32, u32)>,
+    pub(super) file: ProgramFile,
+    /// What it can read.
+    pub(super) input: Vec<u8>,
+}
+
+impl Loaded {
+    pub(super) fn start(&self) -> anyhow::Result<Machine> {
+        let mut machine =
+            experiments::start(&self.program, &self.file).map_err(anyhow::Error::msg)?;
+        machine.set_input(self.input.clone());
+        Ok(machine)
+    }
+
+    /// Returns the line of the text that an instruction comes from.
+    pub(super) fn line(&self, address: u32) -> Option<u32> {
+        let found = self.lines.binary_search_by_key(&address, |(address, _)| *address).ok()?;
+        self.lines.get(found).map(|(_, line)| *line)
+    }
+
+    /// Returns an instruction and its bytes as memory has it.
+    pub(super) fn code(&self, machine: &Machine, address: u32) -> (String, u8) {
+        let half = |address| Some(u16::from_le_bytes(*machine.bytes(address, 2)?.first_chunk()?));
+        let Some(low) = half(address) else { return ("(no memory)".into(), 4) };
+        let (word, size) = match half(address.wrapping_add(2)).filter(|_| low & 3 == 3) {
+            Some(high) => (u32::from(low) | u32::from(high) << 16, 4),
+            None => (low.into(), 2),
+        };
+        (disassemble(word, address, |to| label(&self.program, to)), size)
+    }
+
+    /// Returns the symbol of an address and the bytes behind it; empty without one.
+    pub(super) fn place(&self, address: u32) -> String {
+        let Some(symbol) = self.program.symbol_at(address) else { return String::new() };
+        let name = wording::short(&symbol.name, 60);
+        match address - symbol.address {
+            0 => name,
+            behind => format!("{name}+{behind:#x}"),
+        }
+    }
+}
+
+/// What a run left.
+pub(super) struct Ran {
+    pub(super) machine: Machine,
+    pub(super) system: System,
+    profile: Profile,
+    stopped: Stopped,
+    pub(super) failure: Option<String>,
+    short: u64,
+    traps: u64,
+    pub(super) window: Option<Window>,
+    /// The step at which the window begins; none where its event never came.
+    pub(super) begins: Option<u64>,
+}
+
+impl Ran {
+    pub(super) fn is_limited(&self) -> bool {
+        self.stopped == Stopped::Limit
+    }
+
+    /// Returns how the command ends.
+    pub(super) fn exit(&self) -> Exit {
+        match &self.failure {
+            Some(_) => Exit::Error,
+            None if self.is_limited() => Exit::Incomplete,
+            None => Exit::Done,
+        }
+    }
+
+    /// Returns how the program ended, in words.
+    pub(super) fn ended(&self) -> String {
+        self.stopped.to_string()
+    }
+}
+
+/// Runs a program to its end, or to the limit of instructions.
+///
+/// # Errors
+/// If it does not fit the machine, carries out nothing, or the command is asked to end.
+pub(super) fn run(loaded: &Loaded, config: &Config, window: Option<Window>) -> anyhow::Result<Ran> {
+    let mut machine = loaded.start()?;
+    let mut system = System::new(config)?;
+    let mut profile = Profile::new();
+    let (mut short, mut traps, mut steps, mut begins) = (0, 0, 0, window.is_none().then_some(0));
+    let mut finder = Finder { window, last_after: 2 };
+    let mut charger = Charger { last: loaded.program.entry, ..Charger::default() };
+    let limit = loaded.file.instructions_max;
+    let stopped = loop {
+        let most = (limit - machine.steps()).min(UNASKED_STEPS);
+        let stopped = machine.run(most, |step| {
+            let seen = system.step(step);
+            charger.note(step, seen, system.cycles(), &mut profile);
+            short += u64::from(step.size == 2 && step.trap.is_none());
+            traps += u64::from(step.trap.is_some());
+            if begins.is_none() && finder.finds(step, &seen) {
+                begins = Some(steps);
+            }
+            steps += 1;
+        });
+        if stopped != Stopped::Limit || machine.steps() == limit {
+            break stopped;
+        }
+        if sys::interrupt::requested().is_some() {
+            return Err(std::io::Error::other(Interrupted).into());
+        }
+    };
+    if machine.steps() == 0 {
+        let why = machine.failure(stopped).unwrap_or_else(|| stopped.to_string());
+        anyhow::bail!("{}: it carries out no instruction: {why}", loaded.file.path);
+    }
+    let failure = machine.failure(stopped);
+    if let Some(Window::First(_)) = window {
+        begins = begins.map(|step: u64| step.saturating_sub(BEFORE));
+    }
+    Ok(Ran { machine, system, profile, stopped, failure, short, traps, window, begins })
+}
+
+/// Charges cycles to the instruction that is the reason of them: what is lost behind a branch or a trap, and what
+/// data keep others waiting, to that instruction and not to the next.
+#[derive(Default)]
+struct Charger {
+    /// The instruction before, and for how many cycles it waits for its data.
+    last: u32,
+    waited: u64,
+    /// What was lost so far behind instructions, and what was waited for data.
+    lost: u64,
+}
+
+impl Charger {
+    #[inline]
+    fn note(&mut self, step: &Step, seen: Seen, cycles: &Cycles, profile: &mut Profile) {
+        let waits = seen.times.memory - seen.times.after - 1;
+        let lost = cycles.control + cycles.trap + cycles.trap_return + cycles.memory;
+        // The wait of the last instruction is among the cycles before anybody is held up by it.
+        let behind = (lost + self.waited).saturating_sub(self.lost + waits).min(seen.cycles);
+        (self.lost, self.waited) = (lost, waits);
+        profile.note(step, &Seen { cycles: seen.cycles - behind, ..seen });
+        if behind > 0 {
+            profile.charge(self.last, behind);
+        }
+        self.last = step.pc;
+    }
+}
+
+/// Looks for the step at which a window begins.
+struct Finder {
+    window: Option<Window>,
+    last_after: u64,
+}
+
+impl Finder {
+    fn finds(&mut self, step: &Step, seen: &Seen) -> bool {
+        let times = &seen.times;
+        let last_after = std::mem::replace(&mut self.last_after, times.after);
+        match self.window {
+            None => false,
+            // It is in WB in this cycle or later.
+            Some(Window::Cycles(from, _)) => times.memory >= from,
+            Some(Window::First(Moment::Trap)) => step.trap.is_some(),
+            Some(Window::First(Moment::Stall)) => {
+                times.execute > (times.decode + 1).max(last_after)
+            }
+            Some(Window::First(Moment::Branch)) => {
+                step.kind == Kind::Branch && times.turns.is_some()
+            }
+            Some(Window::First(Moment::Miss)) => seen.instruction_misses + seen.data_misses > 0,
+        }
+    }
+}
+
+/// Returns what is shown of a run.
+pub(super) fn result(loaded: &Loaded, config: &Config, ran: &Ran) -> CoreRun {
+    let Ran { machine, system, .. } = ran;
+    let cycles = system.cycles();
+    let causes = cycles.by_cause().into_iter();
+    let caches = [("instructions", system.instruction()), ("data", system.data())];
+    CoreRun {
+        format: CORE_FORMAT,
+        scruple: session::VERSION.into(),
+        file: loaded.file.path.clone(),
+        sha256: loaded.file.sha256.clone(),
+        failure: ran.failure.clone().unwrap_or_default(),
+        limited: ran.is_limited(),
+        ended: ran.ended(),
+        status: match ran.stopped {
+            Stopped::Exited { status } => Some((status as i32).into()),
+            _ => None,
+        },
+        output: String::from_utf8_lossy(machine.output()).into_owned(),
+        text_bytes: loaded.program.text_bytes,
+        instructions: machine.retired(),
+        short_instructions: ran.short,
+        traps: ran.traps,
+        outside: machine.outside(),
+        cycles: cycles.total(),
+        causes: causes.map(|one| CoreCause { name: one.name.into(), cycles: one.cycles }).collect(),
+        pipeline: options::shown(&config.core),
+        caches: caches
+            .into_iter()
+            .filter_map(|(name, cache)| Some(self::cache(name, cache?)))
+            .collect(),
+        curves: Vec::new(),
+        branches: system.predictor().branches(),
+        mispredicted: system.predictor().mispredicted(),
+        lines: lines(loaded, ran),
+        functions: functions(loaded, ran),
+    }
+}
+
+fn cache(name: &str, cache: &Cache) -> CoreCache {
+    let (config, tally) = (cache.config(), cache.tally());
+    let geometry = config.geometry();
+    CoreCache {
+        name: name.into(),
+        sets: geometry.sets(),
+        ways: geometry.ways(),
+        line_bytes: geometry.line_bytes(),
+        policy: config.policy().name().into(),
+        accesses: tally.accesses,
+        cold: tally.cold,
+        conflict: tally.conflict,
+        capacity: tally.capacity,
+        fetched_bytes: tally.fetched_bytes(geometry),
+        written_back: tally.written_back,
+    }
+}
+
+/// Returns the instructions that took most cycles.
+fn lines(loaded: &Loaded, ran: &Ran) -> Vec<CoreLine> {
+    let mut spots = ran.profile.spots();
+    spots.sort_by_key(|(pc, spot)| (std::cmp::Reverse(spot.cycles), *pc));
+    let line = |(address, spot): (u32, isa::system::Spot)| CoreLine {
+        address,
+        text: loaded.code(&ran.machine, address).0,
+        place: loaded.place(address),
+        line: loaded.line(address),
+        executions: spot.steps,
+        cycles: spot.cycles,
+    };
+    spots.into_iter().take(LINES_MAX).map(line).collect()
+}
+
+/// Returns the functions that took most cycles; labels within a function belong to it.
+fn functions(loaded: &Loaded, ran: &Ran) -> Vec<CoreFunction> {
+    let mut program = loaded.program.clone();
+    if program.symbols.iter().any(|symbol| symbol.size > 0) {
+        program.symbols.retain(|symbol| symbol.size > 0);
+    }
+    let all = ran.profile.functions(&program).into_iter();
+    let named = all.filter_map(|(symbol, spot)| {
+        let name = wording::short(&symbol?.name, 100);
+        Some(CoreFunction { name, executions: spot.steps, cycles: spot.cycles })
+    });
+    named.take(LINES_MAX).collect()
+}
