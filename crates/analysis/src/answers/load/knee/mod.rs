@@ -252,8 +252,7 @@ impl KneeSearch {
             return KneeStep::End(KneeEnd::OutOfTime);
         }
         let Some(broke) = self.broke() else { return self.search(alone, limit_ns, left_ns) };
-        let saturates = self.of(KneeStage::Search).filter(|number| *number > broke).count() == 0;
-        if saturates && let Some(step) = self.saturate(broke, limit_ns, left_ns) {
+        if let Some(step) = self.saturate(broke, limit_ns, left_ns) {
             return step;
         }
         self.measure(limit_ns, left_ns)
@@ -303,10 +302,15 @@ impl KneeSearch {
         KneeStep::Try { per_s, length_ms, stage: KneeStage::Search }
     }
 
-    /// Returns a trial that says how much the saturated server does; `None` where there is no time for it.
+    /// Returns a trial that says how much the saturated server does; `None` where that is known, or there is no
+    /// time for it. A server that stops now and then may break at a rate far below.
     fn saturate(&self, broke: usize, limit_ns: f64, left_ns: f64) -> Option<KneeStep> {
-        let rate = self.trials[broke].per_s;
-        let is_saturated = self.saturated().any(|number| number == broke);
+        let last = self.of(KneeStage::Search).next_back()?;
+        let rate = self.trials[last].per_s;
+        let is_saturated = self.saturated().any(|number| number == last);
+        if last > broke && (is_saturated || rate >= self.most()) {
+            return None;
+        }
         let per_s = if is_saturated { rate } else { RISE * rate }.min(self.most());
         let wanted_ns = (SATURATED_REQUESTS / per_s * 1e9).max(SEARCH_LIMITS * limit_ns);
         let length_ns = wanted_ns.max(SATURATED_NS);

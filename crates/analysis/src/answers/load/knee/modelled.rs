@@ -38,6 +38,9 @@ const SAME_DEMAND: f64 = 0.05;
 const REFUTED: f64 = 4.0;
 const AS_GOOD: f64 = 1.0;
 
+/// One that deviates by no more than this explains the measurement well.
+const EXPLAINS: f64 = 1.0;
+
 /// The demand of requests that found the server busy is shorter by this number of standard errors where a
 /// part of each response is spent outside of the server.
 const SHORTER: f64 = 2.0;
@@ -82,6 +85,13 @@ impl Measured<'_> {
             models.iter_mut().for_each(|(measured, model)| model.depend(measured));
         }
         models.retain(|(_, model)| model.deviates <= REFUTED);
+        // A server that explains all without stops needs none.
+        let explains = |(with, model): &(Measured<'_>, Model)| {
+            with.stops.is_empty() && model.run == 1 && model.deviates <= EXPLAINS
+        };
+        if models.iter().any(explains) {
+            models.retain(|(with, _)| with.stops.is_empty());
+        }
         models.sort_by(|a, b| a.1.deviates.total_cmp(&b.1.deviates));
         let (measured, best) = models.first()?;
         let about = best.about(measured);

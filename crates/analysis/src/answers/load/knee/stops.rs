@@ -6,9 +6,11 @@
 
 use super::twin::Trace;
 
-/// A time without an answer is a stop if at least `LEAST` are as long, and by chance at most this part of them.
+/// A time without an answer is a stop if at least `LEAST` are as long, and by chance at most this part of them. There
+/// is at most one for so many answers: what is more frequent is how the server works.
 const LEAST: usize = 3;
 const BY_CHANCE: f64 = 0.1;
+const ANSWERS_LEAST: usize = 200;
 
 /// The lengths that are tried, from the longest time without an answer down, as a factor, and how many.
 const SHORTER: f64 = 0.8;
@@ -100,6 +102,9 @@ pub(super) fn found(traces: &[&Trace], shuffled: &[Vec<u64>]) -> Vec<Stops> {
     };
     let tried = (0..TRIED as i32).map(|times| (longest as f64 * SHORTER.powi(times)) as u64);
     let Some(least) = tried.filter(is_stop).min() else { return Vec::new() };
+    if lengths().filter(|ns| *ns >= least).count() * ANSWERS_LEAST > lengths().count() {
+        return Vec::new();
+    }
     // A stop begins somewhere in a time without an answer as there are others.
     let others = || lengths().filter(|ns| *ns < least).map(|ns| ns as f64);
     let around = others().map(|ns| ns * ns).sum::<f64>() / others().sum::<f64>().max(1.0);
@@ -136,11 +141,12 @@ mod tests {
 
     #[test]
     fn only_gaps_that_chance_does_not_make_are_stops() {
-        let due_ns: Vec<u64> = (0..1_000).map(|n| n * 10).collect();
-        // Each hundredth is answered with those before it.
-        let done = |n: &u64| Some(n + if n.is_multiple_of(1_000) { 10 } else { 1_000 - n % 1_000 });
+        let due_ns: Vec<u64> = (0..10_000).map(|n| n * 10).collect();
+        // Each hundredth of a part of them is answered with those before it.
+        let is_late = |n: u64| n < 10_000 && !n.is_multiple_of(1_000);
+        let done = |n: &u64| Some(n + if is_late(*n) { 1_000 - n % 1_000 } else { 10 });
         let done_ns: Vec<Option<u64>> = due_ns.iter().map(done).collect();
-        let trace = Trace { per_s: 1.0, counted: 0..1_000, late: 0, due_ns, done_ns };
+        let trace = Trace { per_s: 1.0, counted: 0..10_000, late: 0, due_ns, done_ns };
         let ordinary = vec![vec![10; 1_000]; 20];
         let of = found(&[&trace], &ordinary);
         assert_eq!(of[0].all.len(), 10, "{of:?}");
