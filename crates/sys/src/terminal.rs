@@ -29,7 +29,7 @@ pub enum Key {
     PageUp,
     /// Page down.
     PageDown,
-    /// Escape alone, or Ctrl-C.
+    /// Escape alone, Ctrl-C or Ctrl-D.
     Quit,
     /// Any other.
     Other,
@@ -104,7 +104,7 @@ fn read(bytes: &mut [u8]) -> Option<usize> {
 /// Returns the key that sends some bytes.
 fn key(bytes: &[u8]) -> Key {
     match bytes {
-        [3] | [0x1b] => Key::Quit,
+        [3] | [4] | [0x1b] => Key::Quit,
         [byte @ 0x20..=0x7e, ..] => Key::Letter(char::from(*byte)),
         [0x1b, b'[' | b'O', rest @ ..] => match rest {
             b"A" => Key::Up,

@@ -160,7 +160,15 @@ fn curves(curves: &[CoreCurve]) -> Vec<Block<'static>> {
     let heads = curves.iter().flat_map(|curve| [format!("#{}", curve.name), String::new()]);
     let heads: Vec<String> = std::iter::once("cache".into()).chain(heads).collect();
     let mut table = Table::of(&heads);
-    for point in &first.points {
+    // Larger caches do not differ.
+    let settled = |at: usize| {
+        let is_last = |curve: &CoreCurve| {
+            curve.points.get(at).map(|one| one.misses) == curve.points.last().map(|one| one.misses)
+        };
+        curves.iter().all(is_last)
+    };
+    let shown = (0..first.points.len()).find(|at| settled(*at)).unwrap_or(0) + 1;
+    for point in first.points.iter().take(shown) {
         let cells = curves.iter().flat_map(|curve| {
             let rate = curve.per_thousand(point.bytes);
             [
