@@ -123,7 +123,7 @@ fn curves(
     if loaded.lines.is_empty() {
         return Ok(vec![sizes::curve(loaded, "misses", config.instruction)?]);
     }
-    let kinds = [("without C", false), ("with C", true)].into_iter();
+    let kinds = [("RV32", false), ("RV32C", true)].into_iter();
     let curve = |(name, compressed)| {
         sizes::curve(&load(args, path, content, compressed)?, name, config.instruction)
     };
