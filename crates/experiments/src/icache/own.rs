@@ -1,5 +1,6 @@
 //! The experiment on the user's own programs: caches of their choice, and a level for each file.
 
+use super::kernels;
 use super::play::{Code, Placing};
 use isa::{Cause, Exception, Stopped};
 use kit::model::{
@@ -67,7 +68,7 @@ pub(crate) fn design(programs: &[ProgramFile]) -> Design {
         "{method} The programs are yours: each is one file, known by its SHA-256, and a trial that \
          finds another content fails. One run of a program answers for all caches."
     );
-    let is_carried = |name: &str| ["build", "compiler", "mapping"].contains(&name);
+    let is_carried = |name: &str| ["workload", "build", "compiler", "mapping"].contains(&name);
     design.factors.retain(|factor| !is_carried(&factor.name));
     design.factors.insert(0, which(programs));
     let at = design.factors.iter().position(|factor| factor.name == "line_bytes").unwrap_or(0);
@@ -75,6 +76,9 @@ pub(crate) fn design(programs: &[ProgramFile]) -> Design {
     design.factors.insert(at + 1, policies());
     set_levels(&mut design, "cache_bytes", sizes());
     design.grids = GRIDS.iter().map(|(from, vary)| grid(*from, vary)).collect();
+    let of_kernels = kernels::RESPONSES.as_flattened();
+    design.responses.retain(|response| !of_kernels.contains(&response.name.as_str()));
+    design.figures.retain(|figure| !figure.plot.at.contains_key("workload"));
     for response in &mut design.responses {
         response.label = response.label.replace(CARRIED, first);
         response.limits.clear();

@@ -1,3 +1,4 @@
+use super::kernels::KERNELS;
 use super::play::{Build, Code, Counts, Equals, IM, IMC, Placing, Seen, Setting, play};
 use super::{BUILDS, COMPILERS, MAPPINGS, design, setting};
 use isa::cache::Fetch;
@@ -129,4 +130,25 @@ fn every_level_has_its_code() {
 #[test]
 fn nothing_of_it_is_measured() {
     assert!(design().is_exact());
+}
+
+/// Every kernel ends with its known result (a trial fails otherwise), and compression saves some of each.
+#[test]
+fn every_kernel_checks_itself_and_is_smaller_compressed() {
+    for (name, build) in KERNELS {
+        let [plain, compressed] = build.map(|elf| {
+            let code = Code::carried(elf).unwrap();
+            play(&code, &[before(256, Placing::lru(1))], &[]).unwrap_or_else(|why| {
+                panic!("{name}: {why:?}");
+            })
+        });
+        let share = f64::from(compressed.text_bytes) / f64::from(plain.text_bytes);
+        assert!((0.5..0.9).contains(&share), "{name}: {share}");
+        assert!(
+            (10_000..1_000_000).contains(&plain.instructions),
+            "{name}: {}",
+            plain.instructions
+        );
+        assert!(compressed.short > 0 && plain.short == 0, "{name}");
+    }
 }
