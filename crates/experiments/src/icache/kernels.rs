@@ -1,7 +1,7 @@
 //! Kernels of known algorithms, each with and without compressed instructions: what the middle one of them
 //! says, and the range over all.
 
-use super::play::{Build, Code, Equals, Setting, play};
+use super::play::{Build, Code, Equals, More, Seen, Setting, play};
 use super::record::signed;
 use isa::cache::Fetch;
 use kit::{Result, Stop, Trial};
@@ -65,10 +65,10 @@ pub(super) fn trial(trial: &mut Trial<'_>, setting: &Setting, place: usize) -> R
     let (mut sizes, mut misses, mut equals) = (Vec::new(), Vec::new(), Vec::new());
     for (name, build) in KERNELS {
         let [plain, asked] = [build[0], build[place]].map(Code::carried);
-        let plain = play(&plain?, &[*setting], &[*setting])?;
-        let asked = play(&asked?, &[*setting], &[])?;
-        let tally = |seen: &super::play::Seen| {
-            let own = seen.of.first().map(|counts| counts.tally(Fetch::Instruction));
+        let plain = play(&plain?, &[*setting], More { among: &[*setting], twice: false })?;
+        let asked = play(&asked?, &[*setting], More::default())?;
+        let tally = |seen: &Seen| {
+            let own = seen.of.first().and_then(|counts| counts.tally(Fetch::Instruction));
             own.ok_or_else(|| Stop::failed(format!("{name} has no cache")))
         };
         let (before, after) = (tally(&plain)?, tally(&asked)?);

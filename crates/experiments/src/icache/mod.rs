@@ -20,7 +20,7 @@ use isa::Stopped;
 use isa::pipeline::Parameters;
 use kit::model::{Replacement, Treatment};
 use kit::{Result, Stop, Trial};
-use play::{Build, Equals, IM, IMC, Placing, Setting, play};
+use play::{Build, Equals, IM, IMC, More, Placing, Setting, play};
 
 experiment!("icache", "icache.toml");
 
@@ -45,7 +45,8 @@ fn trial(trial: &mut Trial<'_>) -> Result<()> {
     let settings = treatments.map(setting).collect::<Result<Vec<Setting>>>()?;
     trial.begin()?;
     let among: &[Setting] = if asked.beside == Beside::Itself { &settings } else { &[] };
-    let seen = play(&asked.code, &settings, among)?;
+    let more = More { among, twice: asked.sha256.is_none() };
+    let seen = play(&asked.code, &settings, more)?;
     let equals = match &asked.beside {
         Beside::Nothing => None,
         Beside::Itself => Some(Equals::from_run(&seen)),

@@ -2,6 +2,7 @@
 
 use super::kernels;
 use super::play::{Code, Placing};
+use super::record::BY_LINES;
 use isa::{Cause, Exception, Stopped};
 use kit::model::{
     Account, Caches, Cell, Design, Factor, Finding, Grid, Level, Profile, ProgramFile, Quantity,
@@ -264,7 +265,9 @@ fn chosen_grid(placing: Placing, line_bytes: u32, bytes: &[u32]) -> Grid {
 /// Takes the pipeline out of a design: its factors, its responses and what is made of them.
 fn leave_out_cycles(design: &mut Design) {
     design.factors.retain(|it| !["penalty_cycles", "fetch_bytes"].contains(&it.name.as_str()));
-    design.responses.retain(|response| !response.name.contains("cycle"));
+    let of_lines =
+        |name: &str| BY_LINES.iter().any(|(_, count, rate)| [*count, *rate].contains(&name));
+    design.responses.retain(|it| !it.name.contains("cycle") && !of_lines(&it.name));
     let known: Vec<String> = design.responses.iter().map(|it| it.name.clone()).collect();
     design.figures.retain(|figure| figure.plot.responses.iter().all(|it| known.contains(it)));
     design.accounts.clear();

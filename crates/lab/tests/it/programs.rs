@@ -138,7 +138,7 @@ fn every_cache_that_is_chosen_is_answered_exactly_by_one_run() {
     assert_eq!(misses(at("16", "1", "fifo")), 51_245.0);
     // One process for all of them.
     let trials = std::fs::read_to_string(session.join("trials.ndjson")).unwrap();
-    assert_eq!(trials.lines().filter(|line| line.contains("\"user_ns\":")).count(), 1);
+    assert_eq!(trials.lines().filter(|line| line.contains("\"process\":{")).count(), 1);
 }
 
 #[test]
