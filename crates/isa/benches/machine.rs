@@ -72,6 +72,21 @@ fn main() {
             std::hint::black_box(system.cycles().total());
             steps
         });
+        row(name, "both", runs, || {
+            let core = Parameters { miss: 20, ..Parameters::textbook() };
+            let instruction = Some(small.into());
+            let config = Config { core, instruction, ..Config::default() };
+            let mut systems = vec![System::new(&config).unwrap()];
+            let mut sweep = Sweep::new(&[small], Fetch::Instruction);
+            let steps = run(&program, |step| {
+                sweep.access(step.pc, step.size);
+                for system in &mut systems {
+                    system.step(step);
+                }
+            });
+            std::hint::black_box((systems[0].cycles().total(), sweep.results()));
+            steps
+        });
         row(name, "whole step", runs, || {
             run(&program, |step| {
                 std::hint::black_box(step);
