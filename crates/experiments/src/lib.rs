@@ -41,11 +41,11 @@ mod traps;
 mod wake;
 mod workers;
 
-pub use icache::{KERNEL, Looked, carried, design_of_programs, load, look, start};
+pub use icache::{KERNEL, Looked, carried, is_any_cache, load, look, start};
 pub use planted::PLANTED;
 
 use kit::Experiment;
-use kit::model::Design;
+use kit::model::{Design, ProgramFile};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use toml::Spanned;
@@ -136,8 +136,25 @@ pub fn presets() -> Vec<study::Preset> {
     }
 }
 
-/// The experiment that program files can be given to.
-pub const OF_PROGRAMS: &str = icache::EXPERIMENT.id;
+/// The experiments that program files can be given to, each with what makes its design for some.
+const OF_PROGRAMS: [(&str, OfPrograms); 2] = [
+    (icache::EXPERIMENT.id, icache::design_of_programs),
+    (traps::EXPERIMENT.id, traps::design_of_programs),
+];
+
+/// Makes an experiment's design for some program files, of which others are compared with the first.
+type OfPrograms = fn(&[ProgramFile]) -> Design;
+
+/// Returns the names of the experiments that program files can be given to.
+pub fn of_programs() -> impl Iterator<Item = &'static str> {
+    OF_PROGRAMS.into_iter().map(|(id, _)| id)
+}
+
+/// Returns the design of an experiment for some program files; `None` if it takes none.
+pub fn design_of_programs(id: &str, programs: &[ProgramFile]) -> Option<Design> {
+    let (_, made) = OF_PROGRAMS.into_iter().find(|(known, _)| *known == id)?;
+    Some(made(programs))
+}
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]

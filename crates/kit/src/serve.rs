@@ -84,8 +84,8 @@ fn conduct(procedure: Procedure, mut trial: Trial<'_>) -> FromTrial {
     let ended = catch_unwind(AssertUnwindSafe(|| procedure(&mut trial)));
     match ended {
         Ok(Ok(())) => match trial.finish() {
-            Ok((measured, observed)) => {
-                FromTrial::Measured { measured: Box::new(measured), observed }
+            Ok((measured, observed, others)) => {
+                FromTrial::Measured { measured: Box::new(measured), observed, others }
             }
             Err(reason) => FromTrial::Failed { reason },
         },

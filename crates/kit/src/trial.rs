@@ -4,7 +4,8 @@ use crate::pmu::{self, Counts, Pmu};
 use crate::workers::Crew;
 use crate::{Result, calibration};
 use model::{
-    Check, Counters, Exhibit, FromTrial, Measured, ProgramFile, Relation, Series, Spec, ToTrial,
+    Answer, Check, Counters, Exhibit, FromTrial, Measured, ProgramFile, Relation, Series, Spec,
+    ToTrial, Treatment,
 };
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -84,6 +85,9 @@ fn refused(error: &std::io::Error) -> Option<sys::Error> {
     Some(sys::Error::io("a system call", error)).filter(sys::Error::is_unsupported)
 }
 
+/// What a trial says at its end.
+type Finished = (Measured, BTreeMap<String, String>, Vec<Answer>);
+
 /// One trial, seen from inside its process.
 #[derive(Debug)]
 pub struct Trial<'a> {
@@ -94,6 +98,8 @@ pub struct Trial<'a> {
     again: bool,
     observed: BTreeMap<String, String>,
     measured: Measured,
+    /// What it says of [`Spec::also`].
+    others: Vec<Answer>,
     opened: Option<Opened>,
     /// What the processor counted for this thread.
     counted: Counts,
@@ -122,6 +128,7 @@ impl<'a> Trial<'a> {
             again,
             observed: BTreeMap::new(),
             measured: Measured::default(),
+            others: Vec::new(),
             opened: None,
             counted: Counts::default(),
             closed: false,
@@ -458,10 +465,30 @@ impl<'a> Trial<'a> {
         });
     }
 
-    /// What was measured, for the answer.
-    pub(crate) fn finish(self) -> Result<(Measured, BTreeMap<String, String>), String> {
+    /// Lets `answer` keep what the same run says of each of the other treatments that it was asked for
+    /// ([`Spec::also`]), as if that were the trial's own.
+    ///
+    /// # Errors
+    /// Those of `answer`.
+    pub fn answer_others(
+        &mut self,
+        mut answer: impl FnMut(&mut Self, &Treatment) -> Result<()>,
+    ) -> Result<()> {
+        for treatment in std::mem::take(&mut self.spec.also) {
+            let own = (std::mem::take(&mut self.measured), std::mem::take(&mut self.observed));
+            let answered = answer(self, &treatment);
+            let other = std::mem::replace(&mut self.measured, own.0);
+            let observed = std::mem::replace(&mut self.observed, own.1);
+            answered?;
+            self.others.push(Answer { measured: other, observed });
+        }
+        Ok(())
+    }
+
+    /// What was measured, for the answer: of its own treatment, what was observed of it, and of others.
+    pub(crate) fn finish(self) -> Result<Finished, String> {
         model::ensure!(self.closed, "the trial ended without closing its timed region");
-        Ok((self.measured, self.observed))
+        Ok((self.measured, self.observed, self.others))
     }
 }
 

@@ -69,8 +69,10 @@ pub(crate) fn again(stored: &Design, preset: Option<&model::Preset>) -> anyhow::
     if let Some(known) = narrowed.find(|design| design.id == stored.id) {
         return Ok(known);
     }
-    if stored.id == experiments::OF_PROGRAMS && !stored.programs.is_empty() {
-        return Ok(experiments::design_of_programs(&stored.programs));
+    if !stored.programs.is_empty()
+        && let Some(made) = experiments::design_of_programs(&stored.id, &stored.programs)
+    {
+        return Ok(made);
     }
     find(&all(), &stored.id)
 }

@@ -225,7 +225,8 @@ fn profile(known: &'static [(Profile, &str)]) -> impl TypedValueParser<Value = P
 pub(crate) struct RunArgs {
     /// Run these experiments only, or a preset (see `scruple list`) [default: all]
     ///
-    /// The A/A control `null` is always measured. A preset answers one question with the treatments of
+    /// The A/A control `null` is always measured, except next to experiments that compute all their numbers.
+    /// A preset answers one question with the treatments of
     /// several experiments that it needs: `scruple run threads-vs-processes` takes one minute.
     #[arg(value_name = "EXPERIMENT", conflicts_with = "resume")]
     pub(crate) experiments: Vec<String>,
@@ -254,6 +255,25 @@ pub(crate) struct RunArgs {
     /// nothing.
     #[arg(long, value_name = "ADDRESS:SIZE", requires = "programs", value_parser = quantity::memory_range)]
     pub(crate) memory: Option<model::MemoryRange>,
+    /// Run programs before caches of these sizes, such as 1KiB,4KiB, instead of those of the profile
+    ///
+    /// Each size is combined with each of --cache-lines, --cache-ways and --cache-policies, as far as
+    /// there is such a cache. One run of a program answers for all of them. The cycles of a pipeline are
+    /// computed for at most 64 caches.
+    #[arg(long, value_name = "SIZE,…", requires = "programs", value_delimiter = ',', value_parser = quantity::cache_bytes)]
+    pub(crate) cache_sizes: Vec<u32>,
+    /// Give these caches lines of SIZE bytes [default: 16]
+    #[arg(long, value_name = "SIZE,…", requires = "programs", value_delimiter = ',', value_parser = quantity::cache_bytes)]
+    pub(crate) cache_lines: Vec<u32>,
+    /// Give these caches sets of N lines, or of all lines (full) [default: 1]
+    #[arg(long, value_name = "N,…", requires = "programs", value_delimiter = ',', value_parser = quantity::ways)]
+    pub(crate) cache_ways: Vec<u32>,
+    /// Replace lines of these caches by lru, fifo, random or plru (a tree of bits) [default: lru]
+    #[arg(long, value_name = "POLICY,…", requires = "programs", value_delimiter = ',', value_parser = quantity::policy)]
+    pub(crate) cache_policies: Vec<model::Replacement>,
+    /// Compute hits and misses alone, without the cycles of a pipeline
+    #[arg(long, requires = "programs")]
+    pub(crate) no_cycles: bool,
     /// Write a trace of each program of --elf or --rebuild into traces/ of the session's folder, up to
     /// 200000 steps
     #[arg(long, requires = "programs", conflicts_with = "redact")]

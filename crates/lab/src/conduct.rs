@@ -437,11 +437,14 @@ impl Session {
                     progress.trial(&design, treatment);
                     running = Some((treatment.clone(), Instant::now()));
                 }
-                Event::Ended(record) => {
+                Event::Ended(ended) => {
                     running = None;
-                    writer.append(&kept.record(&record))?;
-                    course.note(&record);
-                    records.push(*record);
+                    let stored: Vec<Record> =
+                        ended.iter().map(|record| kept.record(record).into_owned()).collect();
+                    writer.must_be_in_place()?;
+                    writer.append_all(&stored)?;
+                    ended.iter().for_each(|record| course.note(record));
+                    records.extend(ended);
                 }
             }
             Ok(())

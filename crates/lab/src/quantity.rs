@@ -2,7 +2,7 @@
 //! with calculators of this kind are about what a number counts.
 
 use ask::units;
-use model::{MemoryRange, ProgramFile, Unit, measures};
+use model::{MemoryRange, ProgramFile, Replacement, Unit, measures};
 
 /// Returns a rate, such as `500/s`, `90/min` or `2000/h`, per second.
 pub(crate) fn rate(text: &str) -> Result<f64, String> {
@@ -50,6 +50,29 @@ pub(crate) fn stack(text: &str) -> Result<u32, String> {
     let right = || format!("a stack has a multiple of 16 bytes and at most {} MiB", most >> 20);
     let bytes = measures::bytes(text).and_then(|bytes| u32::try_from(bytes).ok());
     bytes.filter(|bytes| bytes.is_multiple_of(16) && *bytes <= most).ok_or_else(right)
+}
+
+/// Returns the size of a cache or of a line, such as `4KiB`, in bytes.
+pub(crate) fn cache_bytes(text: &str) -> Result<u32, String> {
+    const RIGHT: &str = "expected a size from 4 bytes to 16 MiB, such as 64 or 4KiB";
+    let bytes = measures::bytes(text).and_then(|bytes| u32::try_from(bytes).ok());
+    bytes.filter(|bytes| (4..=16 << 20).contains(bytes)).ok_or_else(|| RIGHT.into())
+}
+
+/// Returns the lines of a set, 0 for all lines of the cache.
+pub(crate) fn ways(text: &str) -> Result<u32, String> {
+    const RIGHT: &str = "expected the lines of a set, from 1 to 1024, or full";
+    if text == "full" {
+        return Ok(0);
+    }
+    let ways = text.parse().ok().filter(|ways| (1..=1024).contains(ways));
+    ways.ok_or_else(|| RIGHT.into())
+}
+
+/// Returns a replacement policy by its name.
+pub(crate) fn policy(text: &str) -> Result<Replacement, String> {
+    let known = Replacement::ALL.into_iter().find(|policy| policy.name() == text);
+    known.ok_or_else(|| "expected lru, fifo, random or plru".into())
 }
 
 /// Returns memory of a simulated program, such as `0x80000000:16MiB`.

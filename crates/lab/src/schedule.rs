@@ -173,9 +173,8 @@ pub(crate) fn base_blocks(options: &Options) -> u32 {
     options.blocks.unwrap_or_else(|| options.profile.blocks_min()).min(BLOCKS_MAX)
 }
 
-/// The blocks of an experiment that computes its numbers: whether they are the same
-/// every time shows in two, and an interval that has no width cannot be narrowed.
-const EXACT_BLOCKS: u32 = 2;
+/// The blocks of an experiment that computes its numbers: they are the same every time.
+const EXACT_BLOCKS: u32 = 1;
 
 /// Returns how many complete blocks this experiment gets first. A number of blocks that was
 /// asked for is kept.

@@ -246,6 +246,17 @@ impl Design {
         !self.responses.is_empty() && self.responses.iter().all(|response| response.exact)
     }
 
+    /// The program of the user's whose one run answers a treatment: nothing of it is measured, so that
+    /// other treatments with this program need no run of their own. `None` where each needs one.
+    pub fn program_of(&self, treatment: &crate::Treatment) -> Option<&str> {
+        let programs = || self.programs.iter().map(|program| &program.level);
+        let is_of_programs =
+            |factor: &&Factor| factor.levels.iter().map(|level| &level.name).eq(programs());
+        let factor = self.factors.iter().find(is_of_programs);
+        let level = treatment.level(&factor.filter(|_| self.is_exact())?.name)?;
+        programs().find(|known| *known == level).map(String::as_str)
+    }
+
     /// The response of that name.
     pub fn response(&self, name: &str) -> Option<&Response> {
         self.responses.iter().find(|response| response.name == name)

@@ -22,6 +22,71 @@ pub struct ProgramFile {
     /// Memory that it has beyond what its file says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemoryRange>,
+    /// The caches that it runs before, the same for all programs of a session; none for those of the
+    /// experiment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caches: Option<Caches>,
+}
+
+/// A choice of caches: each size with each of the other numbers, as far as there is such a cache.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Caches {
+    /// Sizes in bytes.
+    pub bytes: Vec<u32>,
+    /// Bytes of a line.
+    pub line_bytes: Vec<u32>,
+    /// Lines of a set; 0 for a set of all lines.
+    pub ways: Vec<u32>,
+    /// Which line of a set gives way.
+    pub policies: Vec<Replacement>,
+    /// Whether the cycles of a pipeline are also computed.
+    pub cycles: bool,
+}
+
+/// Which line of a set of a cache gives way to another.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Replacement {
+    /// The one accessed longest ago.
+    #[default]
+    Lru,
+    /// The one fetched longest ago.
+    Fifo,
+    /// Any, at random.
+    Random,
+    /// The one to which a binary tree of bits points (tree pseudo-LRU).
+    Plru,
+}
+
+impl Replacement {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Lru, Self::Fifo, Self::Random, Self::Plru];
+
+    /// One word for it.
+    pub fn name(self) -> &'static str {
+        ["lru", "fifo", "random", "plru"][self as usize]
+    }
+}
+
+impl Caches {
+    /// The most caches of a choice.
+    pub const MOST: usize = 4096;
+
+    /// Whether it is bounded and names something.
+    fn check(&self) -> Result<(), String> {
+        let counts =
+            [self.bytes.len(), self.line_bytes.len(), self.ways.len(), self.policies.len()];
+        let caches = counts.into_iter().try_fold(1_usize, usize::checked_mul).unwrap_or(usize::MAX);
+        let most = Self::MOST;
+        crate::ensure!(
+            (1..=most).contains(&caches),
+            "{caches} caches are chosen: sizes times lines times ways times policies must be from 1 to \
+             {most}"
+        );
+        Ok(())
+    }
 }
 
 /// A range of memory of the simulated machine.
@@ -66,6 +131,7 @@ impl ProgramFile {
             let found = self.instructions_max;
             return Err(format!("{found} instructions of {} are not from 1 to {most}", self.level));
         }
+        self.caches.as_ref().map_or(Ok(()), Caches::check)?;
         let sizes = [self.stack_bytes, self.memory.map(|memory| memory.bytes)];
         let most = Self::MEMORY_MAX_BYTES;
         if let Some(found) = sizes.into_iter().flatten().find(|bytes| *bytes > most) {

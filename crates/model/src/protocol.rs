@@ -40,6 +40,9 @@ pub enum FromTrial {
         measured: Box<Measured>,
         /// Facts found while measuring, added to those observed before.
         observed: BTreeMap<String, String>,
+        /// What the same run says of [`Spec::also`], in that order.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        others: Vec<Answer>,
     },
     /// The treatment cannot be realised here.
     Unsupported {
@@ -53,6 +56,15 @@ pub enum FromTrial {
     },
 }
 
+/// What a run says of a treatment that it answers next to its own.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The raw observations.
+    pub measured: Measured,
+    /// Facts found while measuring.
+    pub observed: BTreeMap<String, String>,
+}
+
 /// What a trial is to realise.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
@@ -60,6 +72,10 @@ pub struct Spec {
     pub experiment: String,
     /// The levels.
     pub treatment: Treatment,
+    /// Other treatments that the same run is to answer, where nothing is measured
+    /// ([`Design::program_of`](crate::Design::program_of)).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Treatment>,
     /// The CPUs it may use, ascending. Pinned work goes to the last one, since interrupts
     /// gather on the first.
     pub cpus: Vec<u32>,

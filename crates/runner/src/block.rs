@@ -1,6 +1,10 @@
 use crate::{Error, Order, Other, Runner};
 use model::{Design, Record, Treatment};
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
+
+/// The most treatments that one run answers: the order that names them must fit into a socket's buffer.
+const ANSWERED_MAX: usize = 512;
 
 /// Trials of one block, in the order in which they are to be conducted.
 #[derive(Clone, Copy, Debug)]
@@ -29,8 +33,9 @@ pub enum Event<'a> {
     Joined(Other),
     /// A trial of this treatment is about to start.
     Begins(&'a Treatment),
-    /// A trial has ended, one way or another.
-    Ended(Box<Record>),
+    /// A trial has ended, one way or another: its record, and those of other treatments that the same run
+    /// answered.
+    Ended(Vec<Record>),
 }
 
 /// How a block ended.
@@ -64,7 +69,11 @@ impl Runner {
         listener: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
     ) -> Result<End, Halt<E>> {
         let Work { design, block, .. } = *work;
-        for (trial, (position, treatment)) in (work.first_trial..).zip(work.treatments) {
+        let mut answered = BTreeSet::new();
+        for (at, (position, treatment)) in work.treatments.iter().enumerate() {
+            if answered.contains(treatment) {
+                continue;
+            }
             let until = work.until.map(|until| until.max(Instant::now() + work.patience));
             if let Some(end) = stopped(until) {
                 return Ok(end);
@@ -76,14 +85,26 @@ impl Runner {
                 listener(Event::Joined(other)).map_err(Halt::Listener)?;
             }
             listener(Event::Begins(treatment)).map_err(Halt::Listener)?;
+            let also = answered_together(design, &work.treatments[at..]);
+            let trial = work.first_trial + answered.len() as u64;
             let order = Order { design, treatment, trial, block, position: *position, until };
-            let Some(record) = self.conduct(&order).map_err(Halt::Runner)? else {
+            let records = self.conduct_also(&order, &also).map_err(Halt::Runner)?;
+            if records.is_empty() {
                 return Ok(stopped(None).unwrap_or(End::OutOfTime));
-            };
-            listener(Event::Ended(Box::new(record))).map_err(Halt::Listener)?;
+            }
+            answered.extend(records.iter().map(|record| record.treatment.clone()));
+            listener(Event::Ended(records)).map_err(Halt::Listener)?;
         }
         Ok(End::Complete)
     }
+}
+
+/// Returns the treatments that the run of the first of some also answers.
+fn answered_together(design: &Design, treatments: &[(u32, Treatment)]) -> Vec<(u32, Treatment)> {
+    let Some(((_, first), rest)) = treatments.split_first() else { return Vec::new() };
+    let Some(program) = design.program_of(first) else { return Vec::new() };
+    let same = |(_, other): &&(u32, Treatment)| design.program_of(other) == Some(program);
+    rest.iter().filter(same).take(ANSWERED_MAX - 1).cloned().collect()
 }
 
 /// Returns why no trial is to begin.

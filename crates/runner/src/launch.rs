@@ -8,8 +8,8 @@ use crate::settings::Settings;
 use crate::surroundings::Before;
 use crate::{Error, Shield};
 use model::{
-    Design, FromTrial, Measured, Outcome, PROTOCOL_VERSION, Phase, ProcessUsage, Record, Spec,
-    Surroundings, ToTrial, Treatment, Waits,
+    Answer, Design, FromTrial, Measured, Outcome, PROTOCOL_VERSION, Phase, ProcessUsage, Record,
+    Spec, Surroundings, ToTrial, Treatment, Waits,
 };
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -71,8 +71,10 @@ pub struct Runner {
 /// What is known of a trial while it lives.
 #[derive(Debug, Default)]
 struct Known {
+    begun_ns: u64,
     observed: BTreeMap<String, String>,
     measured: Option<Measured>,
+    others: Vec<Answer>,
     spawn_to_ready_ns: Option<u64>,
     harness_ns: Option<u64>,
     measuring_ns: Option<u64>,
@@ -149,6 +151,17 @@ impl Runner {
     /// can be conducted any more. If somebody asks this process to stop meanwhile, or [`Order::until`]
     /// comes, the trial is ended and has no record: what was cut short from outside says nothing about it.
     pub fn conduct(&mut self, order: &Order<'_>) -> Result<Option<Record>, Error> {
+        Ok(self.conduct_also(order, &[])?.pop())
+    }
+
+    /// Conducts one trial that also answers other treatments, each with its place in the block; their
+    /// records come behind its own, with the numbers behind its own. There are none where
+    /// [`conduct`](Self::conduct) has none.
+    pub(crate) fn conduct_also(
+        &mut self,
+        order: &Order<'_>,
+        also: &[(u32, Treatment)],
+    ) -> Result<Vec<Record>, Error> {
         if let Some(error) = self.unclear.take() {
             return Err(error);
         }
@@ -163,24 +176,27 @@ impl Runner {
 
         let (pid, mut talk) = self.spawn(padding_bytes(seed), &folder, order.design)?;
         self.guard.tell(Message::Group(Some(pid)));
-        let mut known = Known::default();
-        let talked = self.talk(order, seed, &mut talk, &mut known, begun_ns);
+        let mut known = Known { begun_ns, ..Known::default() };
+        let talked = self.talk(order, also, seed, &mut talk, &mut known);
         let (ended, leaked) = self.bury(pid, &mut talk, &talked, order.design)?;
         let total_ns = sys::clock::now_ns() - begun_ns;
         self.guard.tell(Message::Group(None));
 
         if matches!(talked, Err(Cut::Interrupted | Cut::OutOfTime)) {
             self.clear(order.trial);
-            return Ok(None);
+            return Ok(Vec::new());
         }
         let killed_for_memory = sys::proc::oom_kills() > oom_kills;
-        let outcome = judge(talked, &ended, leaked, killed_for_memory, &mut talk);
+        let mut outcome = judge(talked, &ended, leaked, killed_for_memory, &mut talk);
+        if known.measured.is_some() && known.others.len() != also.len() {
+            outcome = violation("did not answer as many treatments as it was asked for");
+        }
         if !matches!(outcome, Outcome::Completed { .. }) {
             known.measured = None;
             if sys::interrupt::requested().is_some() {
                 // Who asks all processes to stop asks the trial, too: that is no outcome of it.
                 self.clear(order.trial);
-                return Ok(None);
+                return Ok(Vec::new());
             }
             if let Err(gone) = self.cpus_are_there() {
                 self.clear(order.trial);
@@ -206,7 +222,8 @@ impl Runner {
             spawn_to_ready_ns: known.spawn_to_ready_ns,
             harness_ns: known.harness_ns,
             measuring_ns: known.measuring_ns,
-            total_ns,
+            // One run for all of them.
+            total_ns: total_ns / (also.len() as u64 + 1),
             runner_cpu_ns: known.runner_cpu_ns,
             machine: Surroundings {
                 trial_pauses: talk.pauses(),
@@ -216,7 +233,9 @@ impl Runner {
             log: talk.log_text(),
         };
         self.clear(order.trial);
-        Ok(Some(record))
+        let mut records = answered_also(also, &record, known.others);
+        records.insert(0, record);
+        Ok(records)
     }
 
     /// Whether the session's CPUs can still be used: one may be taken offline at any time, and each trial
@@ -241,15 +260,16 @@ impl Runner {
     fn talk(
         &self,
         order: &Order<'_>,
+        also: &[(u32, Treatment)],
         seed: u64,
         talk: &mut Conversation,
         known: &mut Known,
-        begun_ns: u64,
     ) -> Talk {
         let [memory_cgroup, cpu_cgroup] = self.shield.trials_cgroups();
         let spec = Spec {
             experiment: order.design.id.clone(),
             treatment: order.treatment.clone(),
+            also: also.iter().map(|(_, treatment)| treatment.clone()).collect(),
             cpus: self.settings.cpus.clone(),
             topology: self.settings.topology.clone(),
             seed,
@@ -266,7 +286,7 @@ impl Runner {
         let _ = talk.say(&ToTrial::Run { version: PROTOCOL_VERSION, spec: Box::new(spec) });
         match hear(talk, order, Phase::SettingUp)? {
             FromTrial::Ready { observed, set_up_ns } => {
-                let ready_ns = talk.woken().wall_ns - begun_ns;
+                let ready_ns = talk.woken().wall_ns - known.begun_ns;
                 known.observed = observed;
                 known.spawn_to_ready_ns = Some(ready_ns);
                 known.harness_ns = Some(ready_ns.saturating_sub(set_up_ns));
@@ -388,8 +408,9 @@ fn hear(talk: &mut Conversation, order: &Order<'_>, phase: Phase) -> Result<From
 
 fn answered(message: FromTrial, phase: Phase, known: &mut Known) -> Talk {
     match message {
-        FromTrial::Measured { measured, observed } if phase == Phase::Measuring => {
+        FromTrial::Measured { measured, observed, others } if phase == Phase::Measuring => {
             known.observed.extend(observed);
+            known.others = others;
             known.measured = Some(*measured);
             Ok(None)
         }
@@ -400,6 +421,20 @@ fn answered(message: FromTrial, phase: Phase, known: &mut Known) -> Talk {
         }
         FromTrial::Ready { .. } => Err(Cut::Kill(violation("said that it is ready a second time"))),
     }
+}
+
+/// The records of the treatments that a trial answered next to its own, which share its fate.
+fn answered_also(also: &[(u32, Treatment)], own: &Record, answers: Vec<Answer>) -> Vec<Record> {
+    let mut answers = answers.into_iter();
+    let record = |(trial, (position, treatment)): (u64, &(u32, Treatment))| {
+        let answer = answers.next().filter(|_| own.measured.is_some());
+        let (measured, observed) =
+            answer.map_or((None, BTreeMap::new()), |it| (Some(it.measured), it.observed));
+        let (position, treatment) = (*position, treatment.clone());
+        let observed = if measured.is_some() { observed.into() } else { own.observed.clone() };
+        Record { trial, position, treatment, measured, observed, process: None, ..own.clone() }
+    };
+    (own.trial + 1..).zip(also).map(record).collect()
 }
 
 /// The outcome, from what was said and how the process ended.

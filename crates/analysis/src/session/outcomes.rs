@@ -181,7 +181,7 @@ pub(crate) fn warnings(design: &Design, records: &[&Record], blocks: usize) -> V
         let plural = if leaking == 1 { "" } else { "s" };
         warnings.push(format!("{leaking} trial{plural} left processes behind, which were killed"));
     }
-    if blocks < 2 {
+    if blocks < 2 && !(blocks == 1 && design.is_exact()) {
         warnings.push(format!("{}: an interval needs 2 at least", blocks_words(blocks)));
     } else if blocks < BLOCKS_FREE && !design.is_exact() {
         warnings.push(format!(

@@ -1,10 +1,11 @@
-//! A program before a cache.
+//! A program before caches, all of them in one run.
 
 use super::start::{load, start};
-use isa::cache::{Cache, Fetch, Fetcher, Geometry, Outcome, Sweep, Tally, smallest_reaching};
-use isa::pipeline::{Cycles, Parameters, Pipeline};
+use isa::cache::{Config, Fetch, Geometry, GeometryError, Policy, Sweep, Tally, smallest_reaching};
+use isa::pipeline::{Cycles, Parameters};
+use isa::system::System;
 use isa::{Machine, Program, Step, Stopped};
-use kit::model::ProgramFile;
+use kit::model::{ProgramFile, Replacement};
 use kit::{Result, Stop};
 
 /// The carried program, an executable file, by each compiler: GCC 14.2 and GCC 12.2.
@@ -38,28 +39,50 @@ pub fn carried(march: &str) -> Vec<(String, &'static [u8])> {
     programs.filter_map(|(name, by)| Some((about(name)?, build[by]))).collect()
 }
 
-/// Where a line of memory may stand.
+/// What random replacement draws from, so that it is the same everywhere.
+const SEED: u64 = 1;
+
+/// How lines are placed in a cache, and which one gives way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mapping {
-    /// In one place.
-    Direct,
-    /// In one of two.
-    TwoWays,
-    /// Anywhere.
-    Full,
+pub(super) struct Placing {
+    /// Lines of a set; 0 for a set of all lines.
+    pub(super) ways: u32,
+    pub(super) policy: Replacement,
 }
 
-/// Returns the geometry of a cache of `bytes` bytes.
-pub(super) fn geometry(bytes: u32, mapping: Mapping, line_bytes: u32) -> Result<Geometry> {
-    let lines = bytes.checked_div(line_bytes).unwrap_or(0);
-    let geometry = match mapping {
-        Mapping::Direct => Geometry::direct_mapped(lines, line_bytes),
-        Mapping::TwoWays => Geometry::new(lines / 2, 2, line_bytes),
-        Mapping::Full => Geometry::fully_associative(lines, line_bytes),
-    };
-    let geometry = geometry.map_err(|error| Stop::failed(error.to_string()))?;
-    kit::ensure!(geometry.bytes() == u64::from(bytes), "{bytes} bytes are no whole number of sets");
-    Ok(geometry)
+impl Placing {
+    /// LRU with that number of ways.
+    pub(super) fn lru(ways: u32) -> Self {
+        Placing { ways, policy: Replacement::Lru }
+    }
+
+    /// Returns the cache of `bytes` bytes; an error if there is none.
+    pub(super) fn cache(self, bytes: u32, line_bytes: u32) -> Result<Config, GeometryError> {
+        let lines = bytes.checked_div(line_bytes).unwrap_or(0);
+        let ways = if self.ways == 0 { lines } else { self.ways };
+        let sets = lines.checked_div(ways).unwrap_or(0);
+        let policy = match self.policy {
+            Replacement::Lru => Policy::Lru,
+            Replacement::Fifo => Policy::Fifo,
+            Replacement::Random => Policy::Random { seed: SEED },
+            Replacement::Plru => Policy::Tree,
+        };
+        let config = Config::new(Geometry::new(sets, ways, line_bytes)?, policy)?;
+        if config.geometry().bytes() == u64::from(bytes) {
+            return Ok(config);
+        }
+        // Not a whole number of sets.
+        Err(GeometryError::Lines { lines: 0 })
+    }
+
+    /// Returns the caches among which one is looked for that is as good as another: of up to
+    /// [`EQUAL_BYTES_MAX`], every number of lines where there is one set under LRU, else the powers of two.
+    fn candidates(self, line_bytes: u32) -> Vec<Config> {
+        let lines = 1..=EQUAL_BYTES_MAX / line_bytes;
+        let any = self == Placing::lru(0);
+        let lines = lines.filter(|lines| any || lines.is_power_of_two());
+        lines.filter_map(|lines| self.cache(lines * line_bytes, line_bytes).ok()).collect()
+    }
 }
 
 /// A carried program that has not ended by then never will.
@@ -69,8 +92,8 @@ const STEPS_MAX: u64 = 10_000_000;
 const EQUAL_BYTES_MAX: u32 = 4096;
 
 /// What is run.
-#[derive(Clone, Debug)]
-pub(super) struct Code {
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Code {
     program: Program,
     file: ProgramFile,
 }
@@ -104,7 +127,7 @@ impl Code {
     ///
     /// # Errors
     /// A sentence that says why its end is none to go by.
-    pub(super) fn run(&self, observe: impl FnMut(&Step)) -> Result<(Machine, Stopped), String> {
+    pub(crate) fn run(&self, observe: impl FnMut(&Step)) -> Result<(Machine, Stopped), String> {
         let mut machine = self.start()?;
         let stopped = machine.run(self.file.instructions_max, observe);
         kit::ensure!(machine.steps() != 0, "it carries out no instruction: {stopped}");
@@ -118,6 +141,17 @@ impl Code {
     }
 }
 
+/// What a program runs before.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Setting {
+    pub(super) cache: Config,
+    /// How the cache's lines are placed, for those that are to be as good as it.
+    pub(super) placing: Placing,
+    /// The pipeline that waits for every missed line that an instruction touches, if its cycles are asked
+    /// for.
+    pub(super) core: Option<Parameters>,
+}
+
 /// What a run of a program shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Seen {
@@ -129,80 +163,179 @@ pub(super) struct Seen {
     pub(super) short: u64,
     /// Bytes of all instructions carried out.
     pub(super) instruction_bytes: u64,
-    /// One tally for each definition of an access.
-    tallies: [Tally; Fetch::ALL.len()],
-    /// The misses of the same cache, per instruction, as a sweep over all geometries finds them.
-    pub(super) swept_misses: u64,
-    /// The cycles of the pipeline, which waits for every line that an instruction touches.
-    pub(super) cycles: Cycles,
     /// Steps outside of its text.
     pub(super) outside: u64,
     /// Why it ended.
     pub(super) stopped: Stopped,
+    /// What each setting shows, in the order in which they were given.
+    pub(super) of: Vec<Counts>,
+    /// The caches of candidates, one access per instruction.
+    among: Vec<(Config, Tally)>,
 }
 
-impl Seen {
+/// What a setting shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    /// One tally for each definition of an access; with one access per instruction alone, where neither a
+    /// sweep nor a pipeline asked for every line that an instruction touches.
+    tallies: [Option<Tally>; Fetch::ALL.len()],
+    /// The cycles of its pipeline.
+    pub(super) cycles: Option<Cycles>,
+    /// Misses of every line that an instruction touches, as the cache before that pipeline counted them.
+    pub(super) pipeline_misses: Option<u64>,
+}
+
+impl Counts {
     /// By one definition of an access.
-    pub(super) fn tally(&self, fetch: Fetch) -> Tally {
-        let at = Fetch::ALL.iter().position(|one| *one == fetch);
-        at.and_then(|at| self.tallies.get(at)).copied().unwrap_or_default()
+    pub(super) fn tally(&self, fetch: Fetch) -> Option<Tally> {
+        let at = Fetch::ALL.iter().position(|one| *one == fetch)?;
+        self.tallies.get(at).copied().flatten()
     }
 }
 
-/// Runs a program before a cache, by all definitions of an access side by side, and through a
-/// pipeline.
-pub(super) fn play(code: &Code, geometry: Geometry, core: Parameters) -> Result<Seen> {
-    let mut units =
-        Fetch::ALL.map(|fetch| (fetch, Fetcher::new(fetch, geometry), Cache::new(geometry)));
-    let mut sweep = Sweep::new(&[geometry], Fetch::Instruction);
-    let mut pipeline = Pipeline::new(core).map_err(|error| Stop::failed(error.to_string()))?;
-    let (mut instructions, mut short, mut instruction_bytes) = (0, 0, 0);
-    let ran = code.run(|step| {
-        let (pc, size) = (step.pc, step.size);
-        instructions += 1;
-        short += u64::from(size == 2);
-        instruction_bytes += u64::from(size);
-        sweep.access(pc, size);
-        let mut missed_lines = 0;
-        for (fetch, fetcher, cache) in &mut units {
-            for address in fetcher.accesses(pc, size) {
-                let missed = cache.access(address) != Outcome::Hit;
-                missed_lines += u8::from(missed && *fetch == Fetch::Lines);
+/// What is fetched in a run, whatever the cache.
+#[derive(Clone, Copy, Debug, Default)]
+struct Fetched {
+    /// Instructions of 16 bits.
+    short: u64,
+    bytes: u64,
+    /// Words, by a fetch unit that holds one ([`Fetch::WordBuffer`]).
+    words: u64,
+    held: Option<u32>,
+}
+
+impl Fetched {
+    #[inline(always)]
+    fn count(&mut self, step: &Step) {
+        let Some(behind_first) = step.size.checked_sub(1) else { return };
+        self.short += u64::from(step.size == 2);
+        self.bytes += u64::from(step.size);
+        let (first, last) = (step.pc >> 2, step.pc.wrapping_add(u32::from(behind_first)) >> 2);
+        self.words += u64::from(self.held != Some(first)) + u64::from(first != last);
+        self.held = Some(last);
+    }
+}
+
+/// What is looked at in a run beyond what its settings ask for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct More<'a> {
+    /// Caches of other sizes, to look for one as good as another's.
+    pub(super) among: &'a [Setting],
+    /// Whether a sweep also counts every line that an instruction touches. Otherwise the caches before the
+    /// pipelines do.
+    pub(super) twice: bool,
+}
+
+/// Runs a program once before all caches and through all pipelines.
+pub(super) fn play(code: &Code, settings: &[Setting], more: More<'_>) -> Result<Seen> {
+    let caches: Vec<Config> = unique(settings.iter().map(|setting| setting.cache));
+    let candidates = candidates(more.among);
+    let every = unique(caches.iter().chain(&candidates).copied());
+    let mut by_instruction = Sweep::new(&every, Fetch::Instruction);
+    let mut by_line = more.twice.then(|| Sweep::new(&caches, Fetch::Lines));
+    let cores = unique(settings.iter().filter_map(|it| Some((it.cache, it.core?))));
+    let mut systems = cores.iter().map(system).collect::<Result<Vec<System>>>()?;
+    let mut fetched = Fetched::default();
+    // What looks at little of a step is played into the machine's loop, which is twice as fast.
+    let ran = if by_line.is_none() && systems.is_empty() {
+        code.run(|step| {
+            fetched.count(step);
+            by_instruction.access(step.pc, step.size);
+        })
+    } else {
+        code.run(|step| {
+            fetched.count(step);
+            by_instruction.access(step.pc, step.size);
+            if let Some(by_line) = &mut by_line {
+                by_line.access(step.pc, step.size);
             }
-        }
-        pipeline.step(step, missed_lines);
-    });
+            for system in &mut systems {
+                system.step(step);
+            }
+        })
+    };
     let (machine, stopped) = ran.map_err(Stop::Failed)?;
+    let Fetched { short, bytes: instruction_bytes, words: word_accesses, .. } = fetched;
+    let by_instruction = by_instruction.results();
+    let swept = by_line.as_ref().map(Sweep::results).unwrap_or_default();
+    let find = |all: &[(Config, Tally)], cache| all.iter().find(|it| it.0 == cache).map(|it| it.1);
+    let counts = |setting: &Setting| {
+        let core = setting.core.map(|core| (setting.cache, core));
+        let system = cores.iter().zip(&systems).find(|(it, _)| Some(**it) == core);
+        let cache = system.and_then(|(_, system)| system.instruction());
+        let lines = cache.map(|cache| cache.tally());
+        let line_bytes = setting.cache.geometry().line_bytes();
+        let swept_changes = by_line.as_ref().and_then(|sweep| sweep.line_changes(line_bytes));
+        let changes = swept_changes.or(cache.map(|cache| cache.line_changes()));
+        let pipeline_misses = lines.map(|lines| lines.misses());
+        let lines = find(&swept, setting.cache).or(lines);
+        let counted = |accesses| lines.map(|lines| Tally { accesses, ..lines });
+        Counts {
+            tallies: [
+                find(&by_instruction, setting.cache),
+                lines,
+                counted(word_accesses),
+                changes.and_then(counted),
+            ],
+            cycles: system.map(|(_, system)| *system.cycles()),
+            pipeline_misses,
+        }
+    };
     Ok(Seen {
         text_bytes: code.text_bytes(),
-        instructions,
+        instructions: machine.steps(),
         short,
         instruction_bytes,
-        tallies: units.map(|(_, _, cache)| cache.tally()),
-        swept_misses: sweep.results().first().map_or(0, |(_, tally)| tally.misses()),
-        cycles: *pipeline.cycles(),
         outside: machine.outside(),
         stopped,
+        of: settings.iter().map(counts).collect(),
+        among: by_instruction.iter().filter(|it| candidates.contains(&it.0)).copied().collect(),
     })
 }
 
-/// The smallest cache, in bytes, in which a program hits as large a part of its accesses as
-/// `tally` says; of those with the mapping and the line of `like`: every number of lines where it is
-/// fully associative, else the powers of two. `None` if none of at most [`EQUAL_BYTES_MAX`] does.
-pub(super) fn as_good(
-    code: &Code,
-    like: Geometry,
-    mapping: Mapping,
-    tally: Tally,
-) -> Result<Option<u64>> {
-    let line_bytes = like.line_bytes();
-    let lines = 1..=EQUAL_BYTES_MAX / line_bytes;
-    let candidates = lines.filter(|lines| mapping == Mapping::Full || lines.is_power_of_two());
-    let candidates: Vec<Geometry> = candidates
-        .filter_map(|lines| geometry(lines * line_bytes, mapping, line_bytes).ok())
-        .collect();
-    let mut sweep = Sweep::new(&candidates, Fetch::Instruction);
-    code.run(|step| sweep.access(step.pc, step.size)).map_err(Stop::Failed)?;
-    let found = tally.hit_rate().and_then(|rate| smallest_reaching(&sweep.results(), rate));
-    Ok(found.map(|(config, _)| config.geometry().bytes()))
+/// The caches in which a program may be as good as before some settings.
+fn candidates(settings: &[Setting]) -> Vec<Config> {
+    let kinds = settings.iter().map(|it| (it.placing, it.cache.geometry().line_bytes()));
+    unique(unique(kinds).into_iter().flat_map(|(placing, line)| placing.candidates(line)))
+}
+
+fn system((cache, core): &(Config, Parameters)) -> Result<System> {
+    let instruction = Some(*cache);
+    let config = isa::system::Config { core: *core, instruction, ..isa::system::Config::default() };
+    System::new(&config).map_err(|error| Stop::failed(error.to_string()))
+}
+
+/// Each of some things once, in the order in which they come first.
+fn unique<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut unique = Vec::new();
+    for one in all {
+        if !unique.contains(&one) {
+            unique.push(one);
+        }
+    }
+    unique
+}
+
+/// The caches of other sizes before which a program ran.
+pub(super) struct Equals(Vec<(Config, Tally)>);
+
+impl Equals {
+    /// Runs a program before all caches in which it may be as good as another in some settings.
+    pub(super) fn of(code: &Code, settings: &[Setting]) -> Result<Self> {
+        Ok(Equals(play(code, &[], More { among: settings, twice: false })?.among))
+    }
+
+    /// Takes them from a run that was made with them.
+    pub(super) fn from_run(seen: &Seen) -> Self {
+        Equals(seen.among.clone())
+    }
+
+    /// The smallest cache, in bytes, in which the program hits as large a part of its accesses as a tally
+    /// says; of those with the placing and the line of a setting. `None` if none does.
+    pub(super) fn as_good(&self, setting: &Setting, tally: Tally) -> Option<u64> {
+        let wanted = setting.placing.candidates(setting.cache.geometry().line_bytes());
+        let own: Vec<_> = self.0.iter().filter(|it| wanted.contains(&it.0)).copied().collect();
+        let found = smallest_reaching(&own, tally.hit_rate()?)?;
+        Some(found.0.geometry().bytes())
+    }
 }

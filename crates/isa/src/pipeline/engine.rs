@@ -37,9 +37,9 @@ pub struct Waits {
 }
 
 impl Times {
-    /// As if an instruction had gone just before the first, so that it waits for nothing.
-    const BEFORE: Self =
-        Self { fetch: 0, decode: 0, execute: 1, after: 2, memory: 3, guessed: false, turns: None };
+    /// An instruction that leaves EX before the first cycle.
+    const START: Self =
+        Self { fetch: 0, decode: 0, execute: 0, after: 0, memory: 1, guessed: false, turns: None };
 
     /// The cycle in which the instruction entered a stage.
     pub fn enters(&self, stage: Stage, depth: Depth) -> u64 {
@@ -98,7 +98,7 @@ impl Parameters {
 
     /// How many cycles after its own EX a result can be used in EX.
     fn delay(&self, kind: Kind) -> u64 {
-        let times = Times { after: 0, memory: 1, ..Times::BEFORE };
+        let times = Times::START;
         if !self.forwarding {
             // Written in the first half of WB and read in the second (Patterson and Hennessy).
             return times.enters(Stage::WriteBack, self.depth) + 1;
@@ -192,8 +192,8 @@ pub struct Pipeline {
     parameters: Parameters,
     fetcher: Fetcher,
     predictor: Predictor,
-    /// Of the step before.
-    last: Times,
+    /// Of the step before: when it entered ID and EX, and left EX and the stage of data memory.
+    last: [u64; 4],
     /// Where the step before went elsewhere: the cycle of the fetch from its target.
     redirect: Option<(u64, Loss)>,
     /// By register, the earliest cycle in which a user of its value can be in EX.
@@ -201,8 +201,6 @@ pub struct Pipeline {
     /// By kind, in the order of [`KINDS`].
     costs: [Cost; KINDS.len()],
     cycles: Cycles,
-    /// What the last step waits in MEM, which is in the cycles already.
-    waits: u64,
     fetches: u64,
 }
 
@@ -217,12 +215,12 @@ impl Pipeline {
             parameters,
             fetcher: Fetcher::new(&parameters),
             predictor: Predictor::new(parameters.prediction)?,
-            last: Times::BEFORE,
+            // As if an instruction had gone just before, so that the first one waits for nothing.
+            last: [0, 1, 2, 3],
             redirect: None,
             usable: [0; 32],
             costs: KINDS.map(|kind| parameters.cost(kind)),
             cycles: Cycles::default(),
-            waits: 0,
             fetches: 0,
         })
     }
@@ -247,14 +245,14 @@ impl Pipeline {
         let extra = if is_trap { 0 } else { u64::from(cost.extra) };
         let wait = if is_trap { 0 } else { u64::from(waits.data) };
 
-        let last = self.last;
-        let fetch = self.redirect.map_or(last.decode, |(resumes, _)| resumes);
-        let decode = (fetch + 1 + again + miss).max(last.execute);
-        let arrives = (decode + 1).max(last.after);
+        let [last_decode, last_execute, last_after, last_memory] = self.last;
+        let fetch = self.redirect.map_or(last_decode, |(resumes, _)| resumes);
+        let decode = (fetch + 1 + again + miss).max(last_execute);
+        let arrives = (decode + 1).max(last_after);
         let execute = arrives.max(self.operands(step, cost));
         let done = execute + 1 + extra;
-        let after = done.max(last.memory);
-        let guessed = self.predictor.step(step);
+        let after = done.max(last_memory);
+        let guessed = step.kind == Kind::Branch && self.predictor.step(step);
         let redirect = parameters.redirect(step, guessed);
         let turns = redirect.map(|(stage, _)| stage);
         let memory = after + 1 + wait;
@@ -262,7 +260,7 @@ impl Pipeline {
 
         // The cycles in which EX was empty because nothing came to it. Causes in IF follow each other
         // in time, redirect, miss, second fetch; what EX did meanwhile hides the first of them.
-        let late = (decode + 1).saturating_sub(last.after);
+        let late = (decode + 1).saturating_sub(last_after);
         let cycles = &mut self.cycles;
         if late > 0 {
             let fetching = late.min(again);
@@ -276,20 +274,19 @@ impl Pipeline {
             cycles.fetch += fetching;
             cycles.miss += missing;
         }
-        // In those cycles of a wait for an operand in which the one before waits in MEM for its data,
-        // that is the cause.
         let blocked = execute - arrives;
-        let waiting = if last.memory > last.after + 1 && blocked > 0 {
-            let from = arrives.max(last.after + 1);
-            execute.min(last.memory).saturating_sub(from)
-        } else {
-            0
-        };
-        cycles.data += blocked - waiting;
-        // What the one before waits is lost as far as it holds somebody up; the last one of all loses
-        // its own.
-        cycles.memory = cycles.memory + waiting + (after - done) + wait - self.waits;
-        self.waits = wait;
+        cycles.data += blocked;
+        // What a step waits for data is lost at once, as nobody may come behind it.
+        cycles.memory += wait;
+        if last_memory > last_after + 1 {
+            // The step before did: the cycles in which it holds up this one. Where this one waits for an
+            // operand meanwhile, that is the cause.
+            let waiting = execute.min(last_memory).saturating_sub(arrives.max(last_after + 1));
+            let waiting = waiting.min(blocked);
+            cycles.data -= waiting;
+            cycles.memory =
+                cycles.memory + waiting + (after - done) - (last_memory - last_after - 1);
+        }
         cycles.execution += extra;
         cycles.fill = u64::from(parameters.depth.stages()) - 1;
         if is_trap {
@@ -332,7 +329,7 @@ impl Pipeline {
         if self.redirect.is_some() {
             self.fetcher.forget();
         }
-        self.last = times;
+        self.last = [times.decode, times.execute, times.after, times.memory];
     }
 
     /// How its branches were predicted.

@@ -143,7 +143,10 @@ impl System {
     #[inline]
     pub fn step(&mut self, step: &Step) -> Seen {
         let (mut waits, mut instruction_misses, mut data_misses) = (Waits::default(), 0, 0);
-        if let Some(fetcher) = &mut self.fetcher {
+        let again = |cache: &mut Cache| cache.reads_again(step.pc, step.size);
+        if let Some(fetcher) = &mut self.fetcher
+            && !self.instruction.as_mut().is_some_and(again)
+        {
             for address in fetcher.accesses(step.pc, step.size) {
                 if let Some(cache) = &mut self.instruction {
                     if cache.access(address) == Outcome::Hit {

@@ -124,7 +124,7 @@ fn blocks(
         let mut listener = |event: Event<'_>| -> Result<(), Infallible> {
             match event {
                 Event::Begins(treatment) => progress.trial(design, treatment),
-                Event::Ended(record) => records.push(*record),
+                Event::Ended(ended) => records.extend(ended),
                 Event::GuardReplaced | Event::Joined(_) => {}
             }
             Ok(())

@@ -11,13 +11,13 @@ use crate::exit::Exit;
 use crate::plan::{self, Plan, Purpose};
 use crate::{dry, inquiry, ui};
 use anyhow::{Context, bail, ensure};
-use model::ProgramFile;
+use model::{Caches, ProgramFile, Replacement};
 use program::{PROGRAMS_MAX, Program, look};
 use std::path::{Path, PathBuf};
 use store::Beside;
 
-/// The experiment that takes them.
-const TAKES: &str = experiments::OF_PROGRAMS;
+/// The experiment whose programs run before caches.
+const OF_CACHES: &str = "icache";
 
 /// The instructions after which a program is stopped, unless the command line says otherwise.
 const INSTRUCTIONS: u64 = 10_000_000;
@@ -56,11 +56,10 @@ fn planned(args: &RunArgs) -> anyhow::Result<(Plan, Vec<Program>)> {
         plan.output = Some(dir);
     }
     let files: Vec<ProgramFile> = programs.iter().map(|program| program.file.clone()).collect();
-    let design = experiments::design_of_programs(&files);
-    design.check().map_err(|error| anyhow::anyhow!("{error}"))?;
     for known in &mut plan.designs {
-        if known.id == TAKES {
-            *known = design.clone();
+        if let Some(design) = experiments::design_of_programs(&known.id, &files) {
+            design.check().map_err(|error| anyhow::anyhow!("{error}"))?;
+            *known = design;
         }
     }
     // Nobody knows beforehand how long a program of the user's takes.
@@ -92,17 +91,21 @@ fn asked(args: &RunArgs) -> anyhow::Result<Vec<Program>> {
         (true, true) => "--rebuild",
         (false, _) => "--elf",
     };
-    if let Some(other) = args.experiments.iter().find(|name| *name != TAKES) {
+    let takes: Vec<&str> =
+        if args.rebuild { vec![OF_CACHES] } else { experiments::of_programs().collect() };
+    let (known, first) = (takes.join(" and "), takes[0]);
+    if let Some(other) = args.experiments.iter().find(|name| !takes.contains(&name.as_str())) {
         let other = wording::cleaned(other);
-        bail!("{flag} works only with {TAKES}, not with {other}: scruple run {TAKES} {flag}…");
+        bail!("{flag} works only with {known}, not with {other}: scruple run {first} {flag}…");
     }
     if args.experiments.is_empty() {
-        bail!("{flag} works only with {TAKES}: scruple run {TAKES} {flag}…");
+        bail!("{flag} works only with {known}: scruple run {first} {flag}…");
     }
     let like = ProgramFile {
         instructions_max: args.instructions.unwrap_or(INSTRUCTIONS),
         stack_bytes: args.stack,
         memory: args.memory,
+        caches: caches(args)?,
         ..ProgramFile::default()
     };
     if args.rebuild {
@@ -125,6 +128,39 @@ fn asked(args: &RunArgs) -> anyhow::Result<Vec<Program>> {
         look(file, content, None).with_context(|| format!("--elf {}", path.display()))
     });
     read.collect()
+}
+
+/// Returns the caches that the command line chooses; `None` if it chooses none.
+fn caches(args: &RunArgs) -> anyhow::Result<Option<Caches>> {
+    let (sizes, lines) = (&args.cache_sizes, &args.cache_lines);
+    let (ways, policies) = (&args.cache_ways, &args.cache_policies);
+    let is_chosen =
+        !(sizes.is_empty() && lines.is_empty() && ways.is_empty() && policies.is_empty());
+    if !is_chosen && !args.no_cycles {
+        return Ok(None);
+    }
+    let has_caches = args.experiments.iter().any(|name| name == OF_CACHES);
+    ensure!(
+        has_caches,
+        "caches can be chosen for {OF_CACHES} only: scruple run {OF_CACHES} --elf…"
+    );
+    let caches = Caches {
+        bytes: or(sizes, &[256, 1024, 4096, 16384, 65536]),
+        line_bytes: or(lines, &[16]),
+        ways: or(ways, &[1]),
+        policies: or(policies, &[Replacement::Lru]),
+        cycles: !args.no_cycles,
+    };
+    ensure!(
+        experiments::is_any_cache(&caches),
+        "no cache can be built of those sizes, lines and ways: a size is lines times ways times a power of \
+         two, lines are powers of two of 4 to 4096 bytes, and plru has 1, 2, 4, … or 64 ways"
+    );
+    Ok(Some(caches))
+}
+
+fn or<T: Copy>(chosen: &[T], usual: &[T]) -> Vec<T> {
+    if chosen.is_empty() { usual.to_vec() } else { chosen.to_vec() }
 }
 
 fn absolute(path: &Path) -> anyhow::Result<PathBuf> {

@@ -39,7 +39,7 @@ impl Redaction {
     pub fn new(
         manifest: &Manifest,
         session: String,
-        of_programs: impl Fn(&[ProgramFile]) -> Design,
+        of_programs: impl Fn(&str, &[ProgramFile]) -> Option<Design>,
     ) -> Result<Redaction, String> {
         let Manifest {
             format,
@@ -314,7 +314,7 @@ fn redact_design(
     design: &Design,
     names: &Names,
     inquiry: Option<Inquiry>,
-    of_programs: &impl Fn(&[ProgramFile]) -> Design,
+    of_programs: &impl Fn(&str, &[ProgramFile]) -> Option<Design>,
 ) -> Result<Design, String> {
     if design.subject.is_some() {
         return Ok(study::redact(design, names, inquiry));
@@ -322,15 +322,19 @@ fn redact_design(
     if design.programs.is_empty() {
         return Ok(design.clone());
     }
-    let same = Design { figures: design.figures.clone(), ..of_programs(&design.programs) };
-    crate::ensure!(
-        same == *design,
-        "experiment {} is about program files, and was defined by another version of scruple; redact it with \
-         that version",
-        design.id
-    );
+    let made = |programs: &[ProgramFile]| of_programs(&design.id, programs);
+    let same = made(&design.programs)
+        .map(|same| Design { figures: design.figures.clone(), ..same } == *design);
+    let another = || {
+        format!(
+            "experiment {} is about program files, and was defined by another version of scruple; redact it \
+             with that version",
+            design.id
+        )
+    };
+    crate::ensure!(same == Some(true), "{}", another());
     let nameless = |file: &ProgramFile| {
-        let ProgramFile { level, sha256, instructions_max, stack_bytes, memory, .. } = file;
+        let ProgramFile { level, sha256, instructions_max, stack_bytes, memory, caches, .. } = file;
         ProgramFile {
             level: names.level(names::PROGRAM, level),
             path: String::new(),
@@ -339,9 +343,10 @@ fn redact_design(
             instructions_max: *instructions_max,
             stack_bytes: *stack_bytes,
             memory: *memory,
+            caches: caches.clone(),
         }
     };
-    Ok(of_programs(&design.programs.iter().map(nameless).collect::<Vec<_>>()))
+    made(&design.programs.iter().map(nameless).collect::<Vec<_>>()).ok_or_else(another)
 }
 
 fn redact_outcome(outcome: &Outcome, names: &Names) -> Outcome {

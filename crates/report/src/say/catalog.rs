@@ -257,7 +257,7 @@ pub(crate) fn definition(response: &Response) -> Option<String> {
 /// Returns how a trial's observations become its number.
 fn center(response: &Response) -> &'static str {
     match response.center {
-        _ if response.exact => "computed twice, with the same outcome",
+        _ if response.exact => "computed",
         Center::Median => "the median of its observations",
         Center::Mean => "the mean of its observations",
         Center::Sum => "the sum of its observations",

@@ -18,7 +18,7 @@ fn answers() -> Vec<Vec<u8>> {
     let measured = Box::new(Measured { series: vec![series], ..Measured::default() });
     [
         FromTrial::Ready { observed: observed.clone(), set_up_ns: 17 },
-        FromTrial::Measured { measured, observed },
+        FromTrial::Measured { measured, observed, others: Vec::new() },
         FromTrial::Failed { reason: "caf\u{e9} \"".into() },
     ]
     .iter()

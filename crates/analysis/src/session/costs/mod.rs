@@ -36,8 +36,7 @@ fn result(table: &Table<'_>, account: &Account) -> AccountResult {
     let lines = vec![Line::default(); account.parts.len()];
     let ledger = found.unwrap_or(Ledger { lines, ..Ledger::default() });
     let total = &ledger.total;
-    let responses = || account.terms().filter_map(Term::response);
-    let computed = responses().all(|name| table.design.response(name).is_some_and(|it| it.exact));
+    let computed = computed(table, account);
     let described = |located: Option<Located>| {
         let located = located?;
         let estimate = located.estimate(|value| value);
@@ -61,6 +60,12 @@ fn result(table: &Table<'_>, account: &Account) -> AccountResult {
         residual_share: described(ledger.residual.share_of(total)),
         remark: remarks.join("; "),
     }
+}
+
+/// Reports whether nothing of an account is measured.
+fn computed(table: &Table<'_>, account: &Account) -> bool {
+    let is_exact = |name| table.design.response(name).is_some_and(|it| it.exact);
+    account.terms().filter_map(Term::response).all(is_exact)
 }
 
 /// The numbers of an account, one per block.
@@ -140,12 +145,16 @@ impl Ledger {
         }
         let columns = account.terms().filter_map(|term| by_block(table, term));
         let blocks = common(columns.map(|column| column.into_keys().collect()));
-        if blocks.len() < 2 {
+        let is_one_enough = blocks.len() == 1 && computed(table, account);
+        if blocks.len() < 2 && !is_one_enough {
             return Err(vec![format!(
                 "{} blocks have all of its numbers, 2 are needed",
                 blocks.len()
             )]);
         }
+        // Another block of computed numbers would say the same.
+        let twice = usize::from(is_one_enough) + 1;
+        let blocks: Vec<u32> = blocks.into_iter().collect::<Vec<_>>().repeat(twice);
         let total = column(table, &account.total, &blocks);
         let lines: Vec<Line> = account
             .parts
@@ -173,7 +182,7 @@ fn by_block(table: &Table<'_>, term: &Term) -> Option<ByBlock> {
     }
 }
 
-fn column(table: &Table<'_>, term: &Term, blocks: &BTreeSet<u32>) -> Column {
+fn column(table: &Table<'_>, term: &Term, blocks: &[u32]) -> Column {
     let kind = match term {
         Term::Known { .. } => Kind::Known,
         Term::Measured { .. } => Kind::Level,

@@ -295,6 +295,7 @@ impl Former<'_> {
         };
         let numbers: Vec<f64> = blocks.iter().filter_map(number).collect();
         self.left_out(blocks.len() - numbers.len(), blocks.len());
+        let numbers = self.decisive(numbers);
         if numbers.len() < 2 {
             self.say(too_few(numbers.len()));
         }
@@ -350,11 +351,28 @@ impl Former<'_> {
         let all: Vec<u32> =
             tried.iter().copied().filter(|b| columns.iter().all(|c| c.contains_key(b))).collect();
         self.left_out(tried.len() - all.len(), tried.len());
-        if all.len() < 2 {
+        if all.len() < 2 && !(self.is_computed() && all.len() == 1) {
             self.say(too_few(all.len()));
             return None;
         }
-        Some(columns.map(|column| all.iter().filter_map(|b| column.get(b).copied()).collect()))
+        Some(columns.map(|column| {
+            self.decisive(all.iter().filter_map(|b| column.get(b).copied()).collect())
+        }))
+    }
+
+    fn is_computed(&self) -> bool {
+        self.table.design.response(self.response).is_some_and(|response| response.exact)
+    }
+
+    /// Returns the numbers of a response's blocks, of which a computed one needs no second: where there is
+    /// one block, another would say the same.
+    fn decisive(&self, mut numbers: Vec<f64>) -> Vec<f64> {
+        if let [number] = numbers[..]
+            && self.is_computed()
+        {
+            numbers.push(number);
+        }
+        numbers
     }
 
     fn left_out(&mut self, lacking: usize, blocks: usize) {
@@ -367,8 +385,7 @@ impl Former<'_> {
 
     fn located(&mut self, located: Option<Located>, scale: Scale) -> Option<Evidence> {
         let located = located?;
-        let response = self.table.design.response(self.response);
-        let computed = response.is_some_and(|response| response.exact);
+        let computed = self.is_computed();
         let blocks = located.samples;
         match (located.agrees, computed) {
             (true, true) => self.say("computed, not measured"),

@@ -225,7 +225,7 @@ fn estimates(table: &Table<'_>) -> Vec<EstimateRow> {
 /// trials have the same.
 fn level(response: &Response, values: &[f64]) -> Option<Estimate> {
     let (first, rest) = values.split_first()?;
-    if response.exact && !rest.is_empty() && rest.iter().all(|value| value == first) {
+    if response.exact && rest.iter().all(|value| value == first) {
         return Some(Estimate::exactly(*first, values.len() as u32));
     }
     median_estimate(values)

@@ -224,6 +224,6 @@ fn a_level_that_is_computed_is_the_number_itself() {
         row.unwrap().estimate
     };
     assert_eq!(level(&[143_467; 2]), Some(Estimate::exactly(143_467.0, 2)));
-    assert_eq!(level(&[143_467]), None);
+    assert_eq!(level(&[143_467]), Some(Estimate::exactly(143_467.0, 1)));
     assert!(!level(&[143_467, 143_468]).unwrap().is_exact());
 }
