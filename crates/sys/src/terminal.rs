@@ -62,7 +62,7 @@ impl Keys {
     }
 
     /// Waits for a key; `None` if there is no terminal any more, or a signal asked the process to end.
-    pub fn next(&mut self) -> Option<Key> {
+    pub fn wait(&mut self) -> Option<Key> {
         if self.pending.is_empty() && !(is_ready(None) && self.read()) {
             return None;
         }

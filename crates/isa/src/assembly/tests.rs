@@ -166,12 +166,12 @@ fn the_entry_is_start_or_a_global_main_or_the_first_instruction() {
 }
 
 #[test]
-fn every_mistake_is_told_with_its_place() {
-    let told = mistakes(
+fn every_mistake_is_shown_with_its_place() {
+    let found = mistakes(
         "addi a0, a1, 5000\n  lw a0\n\tfoo a0\nj nowhere\n.word \"x\"\n.data\nadd a0, a0, a0",
     );
     assert_eq!(
-        told,
+        found,
         [
             "1:1: 5000 is not from -2048 to 2047; li loads any constant",
             "2:3: lw takes rd, offset(rs1)",
@@ -211,8 +211,8 @@ fn every_mistake_is_told_with_its_place() {
         ("nop nop", "takes no operands"),
         ("§", "unexpected"),
     ] {
-        let told = mistakes(text).join("\n");
-        assert!(told.contains(wanted), "{text:?}: {told}");
+        let found = mistakes(text).join("\n");
+        assert!(found.contains(wanted), "{text:?}: {found}");
     }
     let deep = format!("li a0, {}1", "(".repeat(100_000));
     assert!(mistakes(&deep)[0].contains("too deeply"));

@@ -49,7 +49,7 @@ fn the_lessons_of_the_page_are_what_is_printed() {
 }
 
 #[test]
-fn a_program_is_told_as_data_whose_parts_add_up() {
+fn a_program_is_shown_as_data_whose_parts_add_up() {
     let caches = ["--json", "--icache", "64,1,8", "--dcache", "64,2,8", "--set", "miss=10"];
     let output = core(&example("sort"), &caches);
     assert!(output.status.success(), "{}", said(&output));
@@ -74,7 +74,7 @@ fn an_elf_file_runs_too() {
 }
 
 #[test]
-fn a_program_that_fails_is_told_as_failed_everywhere() {
+fn a_program_that_fails_is_shown_as_failed_everywhere() {
     let text_of = "li a0, 3\nli a7, 93\necall";
     let output = core(text_of, &[]);
     assert_eq!(output.status.code(), Some(2));
