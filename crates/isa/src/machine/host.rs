@@ -87,7 +87,7 @@ impl Machine {
         self.host.input = input;
     }
 
-    /// Takes the next line of the input with its end, at most so many bytes.
+    /// Takes the next line of the input with its end, at most a number of bytes.
     fn line(&mut self, most: u32) -> Vec<u8> {
         let mut line = Vec::new();
         while line.len() < most as usize && line.last() != Some(&b'\n') {

@@ -2,7 +2,7 @@
 
 use crate::doc::{Block, Doc, Role, Table, Text, Tone};
 use model::{CoreCache, CoreCurve, CoreRun};
-use wording::number::{binary, count, or_dash, share};
+use wording::number::{binary, count, or_dash};
 use wording::{cleaned, counted, short};
 
 /// The most lines of a program's output that are shown.
@@ -96,6 +96,11 @@ fn output(output: &str) -> Vec<Block<'static>> {
     let mut blocks = vec![Block::heading(2, "It wrote"), Block::Letters(shown.collect())];
     blocks.extend(more);
     blocks
+}
+
+/// A share in tenths of a per cent, below each other in a table.
+fn share(part: f64) -> String {
+    format!("{:.1} %", 100.0 * part)
 }
 
 /// A share as a bar of twenty columns at most.
