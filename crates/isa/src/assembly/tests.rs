@@ -305,3 +305,15 @@ fn constants_can_be_given() {
     let program = assemble("li a0, BASE", &constants, false).unwrap().program;
     assert_eq!(program.segments[0].bytes, lui(A0, 0x90000).to_le_bytes());
 }
+
+#[test]
+fn the_break_is_moved_where_memory_is() {
+    let moved = |bytes| {
+        let text = format!(
+            "li a0, 0\nli a7, 214\necall\nmv s0, a0\nli t0, {bytes}\nadd a0, a0, t0\necall\nsub a0, a0, s0\n\
+             li a7, 93\necall"
+        );
+        run(&text, false).1
+    };
+    assert_eq!((moved(64), moved(0x0100_0000), moved(-64)), (64, 0, 0));
+}
