@@ -146,7 +146,7 @@ fn ways() -> Factor {
     }
 }
 
-/// The level of a set of so many lines; of all for 0.
+/// The level of a set of N lines; of all for 0.
 fn of_ways(ways: u32) -> Level {
     let (name, about, label) = match ways {
         0 => (FULL.to_owned(), "a line may stand anywhere".into(), "fully associative".into()),

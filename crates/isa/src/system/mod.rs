@@ -42,7 +42,7 @@ pub struct Config {
     /// The first level for data, if there is one.
     pub data: Option<cache::Config>,
     /// The second level, for both: it is asked for what a first level lacks, or for everything where there
-    /// is none, and it is told what that writes. Its lines are as long as those of the first, or longer.
+    /// is none, and it gets what that writes. Its lines are as long as those of the first, or longer.
     pub second: Option<cache::Config>,
     /// Cycles that a line costs beyond those if the second level also lacks it.
     pub second_miss: u16,

@@ -210,6 +210,36 @@ fn a_file_that_changed_is_said_and_never_taken() {
     assert_eq!(read(&session.join("summary.json"))["complete"], true);
 }
 
+/// Checks that each of some arguments is refused in one sentence that says this.
+fn refuses(dir: &Path, refused: &[(&[&str], &str)]) {
+    for (arguments, wanted) in refused {
+        let session = dir.join("never");
+        let output = measured(&session, arguments);
+        let told = told(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", said(&output));
+        assert!(told.starts_with("error: ") && told.contains(wanted), "{arguments:?}: {told}");
+        let line = told.lines().next().unwrap_or_default();
+        assert!(line.len() > 20 && !told.contains("panicked"), "{arguments:?}: {told}");
+        assert!(!session.exists(), "{arguments:?} left a session");
+    }
+}
+
+#[test]
+fn caches_that_cannot_be_are_one_sentence() {
+    let dir = tempfile::tempdir().unwrap();
+    let good = file(dir.path(), "good", &elf(&[ret()]));
+    let refused: [(&[&str], &str); 7] = [
+        (&["--elf", &good, "--cache-sizes", "3"], "expected a size from 4 bytes"),
+        (&["--elf", &good, "--cache-sizes", "1KiB,"], "expected a size from 4 bytes"),
+        (&["--elf", &good, "--cache-ways", "0"], "from 1 to 1024, or full"),
+        (&["--elf", &good, "--cache-policies", "mru"], "expected lru, fifo, random or plru"),
+        (&["--elf", &good, "--cache-sizes", "48", "--cache-ways", "2"], "no cache can be built"),
+        (&["--elf", &good, "--cache-lines", "8192"], "no cache can be built"),
+        (&["--cache-sizes", "64"], "--elf <FILE>|--rebuild"),
+    ];
+    refuses(dir.path(), &refused);
+}
+
 #[test]
 fn what_is_no_program_is_one_sentence() {
     let dir = tempfile::tempdir().unwrap();
@@ -229,7 +259,7 @@ fn what_is_no_program_is_one_sentence() {
         [(76, 4), (68, 900), (56, 900), (60, u32::MAX - 1)].map(|(at, word)| patched(at, word));
     let [huge, dynamic, odd, away] =
         [(72, 1 << 30), (52, 3), (24, 0x1001), (24, 0x5000)].map(|(at, word)| patched(at, word));
-    let refused: [(&[&str], &str); 41] = [
+    let refused: [(&[&str], &str); 34] = [
         (&["--elf", "/no/such/file"], "No such file"),
         (&["--elf", "/"], "is a folder"),
         (&["--elf", "/dev/zero"], "no regular file"),
@@ -250,13 +280,6 @@ fn what_is_no_program_is_one_sentence() {
         (&["--trace"], "--elf <FILE>|--rebuild"),
         (&["create", "--elf", &good], "only with icache and traps, not with create"),
         (&["traps", "--rebuild"], "only with icache, not with traps"),
-        (&["--elf", &good, "--cache-sizes", "3"], "expected a size from 4 bytes"),
-        (&["--elf", &good, "--cache-sizes", "1KiB,"], "expected a size from 4 bytes"),
-        (&["--elf", &good, "--cache-ways", "0"], "from 1 to 1024, or full"),
-        (&["--elf", &good, "--cache-policies", "mru"], "expected lru, fifo, random or plru"),
-        (&["--elf", &good, "--cache-sizes", "48", "--cache-ways", "2"], "no cache can be built"),
-        (&["--elf", &good, "--cache-lines", "8192"], "no cache can be built"),
-        (&["--cache-sizes", "64"], "--elf <FILE>|--rebuild"),
         (&["--elf", &good, "--instructions", "0"], "--instructions"),
         (&["--elf", &put("version", &changed(6, 2))], "version"),
         (&["--elf", &put("headers", &changed(42, 31))], "the size of a program header"),
@@ -275,16 +298,7 @@ fn what_is_no_program_is_one_sentence() {
         (&["--elf", &good, "--memory", "0x180000000:1MiB"], "expected an address and a size"),
         (&["--memory", "0x80000000:1MiB"], "--elf <FILE>|--rebuild"),
     ];
-    for (arguments, wanted) in refused {
-        let session = dir.path().join("never");
-        let output = measured(&session, arguments);
-        let told = told(&output);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", said(&output));
-        assert!(told.starts_with("error: ") && told.contains(wanted), "{arguments:?}: {told}");
-        let line = told.lines().next().unwrap_or_default();
-        assert!(line.len() > 20 && !told.contains("panicked"), "{arguments:?}: {told}");
-        assert!(!session.exists(), "{arguments:?} left a session");
-    }
+    refuses(dir.path(), &refused);
     let alone = scruple().args(["run", "--elf", &good]).output().unwrap();
     assert!(told(&alone).contains("--elf works only with icache and traps"), "{}", said(&alone));
 }
