@@ -26,14 +26,26 @@ pub(crate) fn calibrate(root: &Path, install: bool, rounds: Option<u32>) -> Resu
         "there is nothing to compare with:\n  {}",
         missing.join("\n  ")
     );
+    bench(root, "lab", "peers", rounds.map(|rounds| format!("--rounds={rounds}")))
+}
+
+/// Builds and runs a benchmark that compares; returns its code: 0 or 3.
+///
+/// # Errors
+/// If it cannot be built or ends otherwise.
+pub(crate) fn bench(
+    root: &Path,
+    package: &str,
+    name: &str,
+    words: impl IntoIterator<Item = String>,
+) -> Result<u8> {
     let bench = || {
-        let mut bench = command("cargo bench --package lab --bench peers");
+        let mut bench = command(&format!("cargo bench --package {package} --bench {name}"));
         bench.current_dir(root);
         bench
     };
     bench().arg("--no-run").run().context("the benchmark cannot be built")?;
-    let rounds = rounds.map(|rounds| format!("--rounds={rounds}"));
-    let status = bench().arg("--").args(rounds).status().context("cannot start cargo")?;
+    let status = bench().arg("--").args(words).status().context("cannot start cargo")?;
     match status.code().and_then(|code| u8::try_from(code).ok()) {
         Some(0) => Ok(0),
         Some(DISAGREED) => Ok(DISAGREED),

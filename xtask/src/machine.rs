@@ -111,8 +111,10 @@ fn find(tool: Entry<'_>) -> Option<PathBuf> {
 }
 
 fn answers(program: &Path) -> bool {
-    // busybox has no version to tell, but help.
-    ["--version", "--help"].iter().any(|word| std::process::Command::new(program).arg(word).works())
+    // busybox has no version to tell, but help; Icarus Verilog knows only the letter.
+    ["--version", "--help", "-V"]
+        .iter()
+        .any(|word| std::process::Command::new(program).arg(word).works())
 }
 
 /// The owner of /proc/self is this process's effective user.
@@ -166,7 +168,7 @@ mod tests {
 
     #[test]
     fn every_tool_of_the_list_has_names_and_packages() {
-        assert_eq!(entries("tool").count(), 13);
+        assert_eq!(entries("tool").count(), 14);
         for tool in entries("tool") {
             assert!(!tool.get("names").is_empty() && !tool.get("other").is_empty(), "{tool:?}");
         }

@@ -12,6 +12,7 @@ mod markdown;
 mod pictures;
 mod record;
 mod release;
+mod rtl;
 mod shell;
 mod slurm;
 mod steps;
@@ -61,6 +62,17 @@ enum Chore {
         /// Measure each number N times, 6 or more [default: 20]
         #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(6..))]
         rounds: Option<u32>,
+    },
+    /// Compare the pipeline's cycles with those of an RTL core
+    ///
+    /// Needs Icarus Verilog. Ends with code 3 if a difference has no known reason, or if the core
+    /// takes other cycles than crates/isa/rtl/recorded.csv has. docs/machine.md has the table.
+    Rtl {
+        /// A checkout of github.com/ultraembedded/riscv at commit 7ae6f80
+        dir: PathBuf,
+        /// Write what the core takes to crates/isa/rtl/recorded.csv
+        #[arg(long)]
+        write: bool,
     },
     /// Render the documents as a site in target/book
     Book,
@@ -114,6 +126,7 @@ fn perform(Asked { chore, no_install }: &Asked) -> Result<u8> {
         Chore::Tidy => tidy(root)?,
         Chore::Strings { sample, seed } => strings::print(root, *sample, *seed)?,
         Chore::Calibrate { rounds } => return calibrate::calibrate(root, install, *rounds),
+        Chore::Rtl { dir, write } => return rtl::rtl(root, install, dir, *write),
         Chore::Book => book::book(root)?,
         Chore::Pictures => pictures::pictures(root, install)?,
         Chore::Record { into, binary } => record::record(root, into.as_deref(), binary.as_deref())?,
@@ -164,9 +177,18 @@ mod tests {
     fn the_words_are_understood() {
         assert_eq!(parse("test --no-install").unwrap(), Chore::Test);
         assert_eq!(parse("calibrate --rounds 40").unwrap(), Chore::Calibrate { rounds: Some(40) });
-        for wrong in
-            ["", "tests", "tidy now", "calibrate --rounds 5", "slurm up d 17", "vm k", "vm --write"]
-        {
+        let rtl = Chore::Rtl { dir: "core".into(), write: true };
+        assert_eq!(parse("rtl core --write").unwrap(), rtl);
+        for wrong in [
+            "",
+            "tests",
+            "rtl",
+            "tidy now",
+            "calibrate --rounds 5",
+            "slurm up d 17",
+            "vm k",
+            "vm --write",
+        ] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
     }

@@ -9,7 +9,7 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark should stop where it fails")]
 
 use isa::encode::{A0, A1, A2, SP, ZERO, add, addi, bne, jal, lw, mul, sw, xor};
-use isa::pipeline::{Depth, Parameters, Pipeline, Stage};
+use isa::pipeline::{Depth, Latency, Parameters, Pipeline, Stage};
 use isa::{Machine, Program, Setup, Step, Stopped};
 
 const MILLIONS: u64 = 100;
@@ -48,7 +48,7 @@ fn main() {
     let all = Parameters {
         depth: Depth::Five,
         branch: Stage::Decode,
-        latency: 2,
+        latency: Latency::all(2),
         multiply: 2,
         miss: 10,
         ..textbook

@@ -97,6 +97,12 @@ fn print(name: &str, service: &str, printed: &LoadPrediction, right: ServerKind)
             seen.cpus_busy.unwrap_or(f64::NAN),
         );
     }
+    let loads = printed.models.iter().map(|model| &model.loads);
+    for load in loads.max_by_key(|loads| loads.len()).into_iter().flatten() {
+        for doubt in &load.doubts {
+            println!("{name:<22} {service:<14} at {:.2}: {doubt}", load.utilisation);
+        }
+    }
     let percent = |time: Option<PredictedTime>| {
         let error = time.and_then(|time| time.error());
         error.map_or("-".into(), |error| format!("{:+.1} %", 100.0 * error))

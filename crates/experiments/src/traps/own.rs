@@ -3,7 +3,7 @@
 use super::run::STAGES;
 use super::shares;
 use crate::icache::{Code, FACTOR, code, time_limit_ms, which};
-use isa::pipeline::{Cycles, Parameters, Pipeline, Stage};
+use isa::pipeline::{Cycles, Latency, Parameters, Pipeline, Stage};
 use kit::model::{Cell, Design, Finding, Grid, Profile, ProgramFile, Quantity, Treatment};
 use kit::{Result, Stop, Trial};
 
@@ -102,7 +102,7 @@ fn pipeline(treatment: &Treatment) -> Result<Pipeline> {
     let level = |factor| treatment.level(factor).unwrap_or_default();
     let stage: Option<Stage> =
         STAGES.iter().find(|(name, _)| *name == level("stage")).map(|(_, stage)| *stage);
-    let latency = level("latency").parse().ok();
+    let latency = level("latency").parse().ok().map(Latency::all);
     let (Some(trap), Some(latency)) = (stage, latency) else {
         return Err(Stop::failed(format!("no pipeline is named by {treatment}")));
     };

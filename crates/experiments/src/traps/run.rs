@@ -2,7 +2,7 @@
 
 use super::programs::{Event, MSTATUS_BEFORE, Plan, STATE, Written};
 use isa::cache::{Cache, Geometry, Outcome};
-use isa::pipeline::{Cycles, Parameters, Pipeline, Stage, Times};
+use isa::pipeline::{Cycles, Latency, Parameters, Pipeline, Stage, Times};
 use isa::{Kind, Machine, Setup, Step, Stopped};
 use kit::{Result, Stop};
 
@@ -49,7 +49,7 @@ impl Way {
     /// Returns the textbook's pipeline, except for the stage in which the event is resolved.
     pub(super) fn parameters(&self, event: Event) -> Parameters {
         let textbook = Parameters {
-            latency: self.latency,
+            latency: Latency::all(self.latency),
             miss: if self.caching == Caching::None { 0 } else { MISS_CYCLES },
             ..Parameters::textbook()
         };

@@ -186,7 +186,7 @@ impl<F: FnMut(u32) -> Code> Pen<'_, F> {
         let Parameters { predicted, depth, latency, .. } = *self.parameters;
         let turned = times.leaves(predicted, depth);
         self.wrong_path(fetcher, follows, times, turned);
-        let latency = if predicted == Stage::Fetch { 0 } else { u64::from(latency) };
+        let latency = if predicted == Stage::Fetch { 0 } else { u64::from(latency.branch) };
         let before = Times { decode: turned + latency, ..*times };
         let target = step.pc.wrapping_add_signed(step.offset);
         self.wrong_path(Fetcher::new(self.parameters), target, &before, flushed);

@@ -73,26 +73,38 @@ enum Loss {
     Return,
 }
 
+/// Where a step goes elsewhere, how long the redirect takes, and what it is booked under.
+type Redirect = (Stage, u16, Loss);
+
 impl Parameters {
-    /// Where a step goes elsewhere than fetch went on, and as what. Jumps and `mret` do even if their
-    /// target happens to be the following instruction.
+    /// How a step goes elsewhere than fetch went on. Jumps and `mret` do even if their target happens to
+    /// be the following instruction.
     #[inline(always)]
-    fn redirect(&self, step: &Step, guessed: bool) -> Option<(Stage, Loss)> {
-        if step.trap.is_some() {
-            return Some((self.trap, Loss::Trap));
+    fn redirect(&self, step: &Step, guessed: bool) -> Option<Redirect> {
+        let latency = &self.latency;
+        match step.trap.map(|trap| trap.cause) {
+            Some(Cause::Exception(_)) => return Some((self.trap, latency.trap, Loss::Trap)),
+            Some(Cause::Interrupt(_)) => return Some((self.trap, latency.interrupt, Loss::Trap)),
+            None => {}
         }
+        let register = (self.jump_register, latency.jump_register, Loss::Control);
+        let branch = (self.branch, latency.branch, Loss::Control);
         match step.kind {
-            Kind::Jump => Some((self.jump, Loss::Control)),
-            Kind::Return => Some((self.trap_return, Loss::Return)),
-            Kind::JumpRegister => Some((self.jump_register, Loss::Control)),
+            Kind::Jump => Some((self.jump, latency.jump, Loss::Control)),
+            Kind::Return => Some((self.trap_return, latency.trap_return, Loss::Return)),
+            Kind::JumpRegister => Some(register),
             Kind::Branch => match (guessed, step.redirects()) {
                 (false, false) => None,
-                (true, true) => Some((self.predicted, Loss::Control)),
-                (true, false) | (false, true) => Some((self.branch, Loss::Control)),
+                // What a buffer of targets says is known in IF.
+                (true, true) if self.predicted == Stage::Fetch => {
+                    Some((self.predicted, 0, Loss::Control))
+                }
+                (true, true) => Some((self.predicted, latency.branch, Loss::Control)),
+                (true, false) | (false, true) => Some(branch),
             },
             // The machine yields none such; a step written by hand that goes elsewhere for no
             // reason of its kind costs what a jump through a register does.
-            _ => step.redirects().then_some((self.jump_register, Loss::Control)),
+            _ => step.redirects().then_some(register),
         }
     }
 
@@ -103,7 +115,11 @@ impl Parameters {
             // Written in the first half of WB and read in the second (Patterson and Hennessy).
             return times.enters(Stage::WriteBack, self.depth) + 1;
         }
-        let made = if kind == Kind::Load { self.loaded } else { Stage::Execute };
+        let made = match kind {
+            Kind::Load => self.loaded,
+            Kind::Multiply => self.multiplied,
+            _ => Stage::Execute,
+        };
         times.leaves(made, self.depth)
     }
 
@@ -121,7 +137,12 @@ impl Parameters {
             _ => false,
         };
         let early = u16::from(early && self.forwarding);
-        Cost { extra, early, delay: self.delay(kind) as u16 }
+        let ordinary = matches!(
+            kind,
+            Kind::Alu | Kind::Load | Kind::Store | Kind::Branch | Kind::Jump | Kind::JumpRegister
+        );
+        let behind_memory = if ordinary { 0 } else { self.behind_memory };
+        Cost { extra, early, delay: self.delay(kind) as u16, behind_memory }
     }
 }
 
@@ -153,6 +174,8 @@ struct Cost {
     early: u16,
     /// From the end of its EX to that in which its result can be used.
     delay: u16,
+    /// By how much it waits to follow a load or store.
+    behind_memory: u16,
 }
 
 /// The words that instructions are fetched in.
@@ -198,6 +221,8 @@ pub struct Pipeline {
     redirect: Option<(u64, Loss)>,
     /// By register, the earliest cycle in which a user of its value can be in EX.
     usable: [u64; 32],
+    /// The cycle after the last load or store left EX.
+    accessed: u64,
     /// By kind, in the order of [`KINDS`].
     costs: [Cost; KINDS.len()],
     cycles: Cycles,
@@ -219,6 +244,7 @@ impl Pipeline {
             last: [0, 1, 2, 3],
             redirect: None,
             usable: [0; 32],
+            accessed: 0,
             costs: KINDS.map(|kind| parameters.cost(kind)),
             cycles: Cycles::default(),
             fetches: 0,
@@ -254,7 +280,7 @@ impl Pipeline {
         let after = done.max(last_memory);
         let guessed = step.kind == Kind::Branch && self.predictor.step(step);
         let redirect = parameters.redirect(step, guessed);
-        let turns = redirect.map(|(stage, _)| stage);
+        let turns = redirect.map(|(stage, ..)| stage);
         let memory = after + 1 + wait;
         let times = Times { fetch, decode, execute, after, memory, guessed, turns };
 
@@ -307,13 +333,14 @@ impl Pipeline {
             return 0;
         }
         let [first, second] = step.reads.map(|register| self.usable[usize::from(register & 31)]);
-        first.max(second) + u64::from(cost.early)
+        let ready = first.max(second) + u64::from(cost.early);
+        ready.max(self.accessed + u64::from(cost.behind_memory))
     }
 
     /// Notes what the next step has to know of this one.
     // Inlined: the instants would go through memory, and every step wait for those of the last.
     #[inline(always)]
-    fn goes_on(&mut self, step: &Step, times: Times, cost: Cost, redirect: Option<(Stage, Loss)>) {
+    fn goes_on(&mut self, step: &Step, times: Times, cost: Cost, redirect: Option<Redirect>) {
         let parameters = &self.parameters;
         if step.trap.is_none() && step.writes & 31 != 0 {
             let waited = times.memory - times.after - 1;
@@ -321,10 +348,11 @@ impl Pipeline {
             let delay = u64::from(if waited > 0 { cost.delay.max(1) } else { cost.delay });
             self.usable[usize::from(step.writes & 31)] = times.after + delay + waited;
         }
-        self.redirect = redirect.map(|(stage, loss)| {
-            let is_known = times.guessed && stage == Stage::Fetch;
-            let latency = if is_known { 0 } else { u64::from(parameters.latency) };
-            (times.leaves(stage, parameters.depth) + latency, loss)
+        if step.trap.is_none() && matches!(step.kind, Kind::Load | Kind::Store) {
+            self.accessed = times.after;
+        }
+        self.redirect = redirect.map(|(stage, latency, loss)| {
+            (times.leaves(stage, parameters.depth) + u64::from(latency), loss)
         });
         if self.redirect.is_some() {
             self.fetcher.forget();

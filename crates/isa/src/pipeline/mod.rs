@@ -15,10 +15,10 @@
 //!   goes elsewhere (a taken branch, a jump, a trap, `mret`) says so in the last cycle that it
 //!   spends in its resolving stage; what was fetched behind it is flushed, and the fetch from the
 //!   target begins 1 + latency cycles later. So it loses as many cycles as the index of that stage
-//!   (IF = 0) plus the latency, wherever it stands: a branch in EX 2, a trap at WB 4. (What waits for
-//!   data before it hides a part of that: it holds up who has left ID.)
-//! * An instruction that enters EX can use a result after its producer left EX, or, if it was
-//!   loaded, after the producer left the stage at whose end the value is there. An instruction that resolves
+//!   (IF = 0) plus the latency of its kind, wherever it stands: a branch in EX 2, a trap at WB 4.
+//!   (What waits for data before it hides a part of that: it holds up who has left ID.)
+//! * An instruction that enters EX can use a result after its producer left EX, or, if it was loaded
+//!   or multiplied, after the producer left the stage at whose end the value is there. An instruction that resolves
 //!   in ID needs its operands one cycle earlier. Without forwarding, operands are read in ID in the
 //!   cycle in which the producer is in WB, or later.
 //! * A data access that waits ([`Waits`]) stays in MEM, and EX with all behind it is held up. The value
@@ -46,6 +46,6 @@ pub use cycles::{ByCause, Cycles};
 pub use drawing::{Cell, Code, Drawing, Fate, Note, Row, What};
 pub use engine::{Pipeline, Times, Waits};
 pub use operands::{Operand, operands};
-pub use parameters::{Depth, Error, Parameters, Stage};
+pub use parameters::{Depth, Error, Latency, Parameters, Stage};
 pub use prediction::{Prediction, Predictor};
 pub use text::{Ink, Look};

@@ -64,6 +64,38 @@ impl Depth {
     }
 }
 
+/// Cycles in which nothing is fetched between a redirect and the first fetch from its target, by what
+/// redirects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Latency {
+    /// A taken branch.
+    pub branch: u16,
+    /// `jal`.
+    pub jump: u16,
+    /// `jalr`.
+    pub jump_register: u16,
+    /// An exception.
+    pub trap: u16,
+    /// An interrupt.
+    pub interrupt: u16,
+    /// `mret`.
+    pub trap_return: u16,
+}
+
+impl Latency {
+    /// Returns the same latency for every kind of redirect.
+    pub const fn all(cycles: u16) -> Self {
+        Self {
+            branch: cycles,
+            jump: cycles,
+            jump_register: cycles,
+            trap: cycles,
+            interrupt: cycles,
+            trap_return: cycles,
+        }
+    }
+}
+
 /// What is built. [`Pipeline::new`](super::Pipeline::new) checks it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Parameters {
@@ -74,6 +106,8 @@ pub struct Parameters {
     /// The stage at whose end a loaded value can be forwarded: EX or later. Each stage behind EX
     /// is a cycle that the next instruction waits if it uses the value.
     pub loaded: Stage,
+    /// The same stage for a product: EX in most cores, MEM where the multiplier is pipelined.
+    pub multiplied: Stage,
     /// The stage in which a conditional branch is resolved: ID or later.
     pub branch: Stage,
     /// How conditional branches are predicted until then.
@@ -91,13 +125,16 @@ pub struct Parameters {
     /// The stage from which `mret` goes back: ID or later.
     pub trap_return: Stage,
     /// Cycles in which nothing is fetched between a redirect and the first fetch from its target.
-    pub latency: u16,
+    pub latency: Latency,
     /// Cycles that a multiplication spends in EX beyond the first.
     pub multiply: u16,
     /// Cycles that a division spends in EX beyond the first.
     pub divide: u16,
     /// Cycles that an access to a control and status register spends in EX beyond the first.
     pub csr: u16,
+    /// Cycles by which a multiplication, a division, or an instruction for the csr unit (`ecall`,
+    /// `mret`, an illegal one) waits to follow a load or a store into EX.
+    pub behind_memory: u16,
     /// Bytes of a fetch word, a power of two from 2 to 64. One aligned word is fetched per cycle,
     /// and the last one is kept until a redirect: two 16-bit instructions of one word come with one
     /// fetch, and a 32-bit instruction in two words costs a second one if neither is there.
@@ -121,6 +158,7 @@ impl Parameters {
             depth: Depth::Five,
             forwarding: true,
             loaded: Stage::Memory,
+            multiplied: Stage::Execute,
             branch: Stage::Execute,
             prediction: Prediction::NotTaken,
             predicted: Stage::Decode,
@@ -128,10 +166,11 @@ impl Parameters {
             jump_register: Stage::Execute,
             trap: Stage::WriteBack,
             trap_return: Stage::WriteBack,
-            latency: 0,
+            latency: Latency::all(0),
             multiply: 0,
             divide: 0,
             csr: 0,
+            behind_memory: 0,
             fetch_bytes: 4,
             miss: 0,
         }
@@ -167,6 +206,30 @@ impl Parameters {
         }
     }
 
+    /// The open RTL core ultraembedded/riscv (commit 7ae6f80, its default configuration) with memory
+    /// that answers in the next cycle. Its cycles were compared with those of this pipeline
+    /// (docs/machine.md).
+    ///
+    /// The core issues and executes in one stage, EX here, and resolves branches and jumps there.
+    /// Products come as late as loaded values. Traps and `mret` go to the csr unit's registers
+    /// first, which takes two cycles. Not modelled:
+    ///
+    /// * The core compares the fields of registers of every instruction with what a load or
+    ///   multiplication before it writes, also where the field is a part of a constant, and where it
+    ///   is the register that is written. It waits one cycle if they are equal.
+    /// * `fence` takes 4 cycles in the core, as a csr does; `fence.i` flushes as a trap does.
+    /// * An interrupt waits for the operands of the instruction that it displaces.
+    pub fn ultraembedded() -> Self {
+        Self {
+            multiplied: Stage::Memory,
+            latency: Latency { trap: 2, interrupt: 2, trap_return: 2, ..Latency::all(0) },
+            divide: 34,
+            csr: 3,
+            behind_memory: 1,
+            ..Self::textbook()
+        }
+    }
+
     /// Whether such a pipeline can be.
     ///
     /// # Errors
@@ -175,6 +238,7 @@ impl Parameters {
     pub fn check(&self) -> Result<(), Error> {
         let stages = [
             ("the stage of loaded values", self.loaded, Stage::Execute),
+            ("the stage of products", self.multiplied, Stage::Execute),
             ("the stage of branches", self.branch, Stage::Decode),
             ("the stage of jal", self.jump, Stage::Fetch),
             ("the stage of jalr", self.jump_register, Stage::Decode),

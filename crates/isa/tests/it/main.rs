@@ -12,3 +12,5 @@ mod pipeline_page;
 mod qemu;
 mod random;
 mod reference;
+mod rtl;
+mod rtl_core;

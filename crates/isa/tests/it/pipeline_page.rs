@@ -3,7 +3,7 @@
 
 use isa::cache::{Cache, Geometry, Outcome};
 use isa::encode::{T0, ZERO, addi, csrrs, csrrw, ecall, jal, mret, nop};
-use isa::pipeline::{Code, Cycles, Drawing, Look, Parameters, Pipeline, Stage, operands};
+use isa::pipeline::{Code, Cycles, Drawing, Latency, Look, Parameters, Pipeline, Stage, operands};
 use isa::{Kind, Machine, Program, Setup, Step, csr};
 use std::fmt::Write as _;
 
@@ -70,7 +70,7 @@ fn the_cycles_of_the_page_are_those_of_the_pipeline() {
         pass(RV32IM, early).cycles().total(),
         pass(RV32IM, late).cycles().total(),
         pass(RV32IM, jumps).cycles().total(),
-        pass(RV32IM, Parameters { latency: 2, ..textbook }).cycles().total(),
+        pass(RV32IM, Parameters { latency: Latency::all(2), ..textbook }).cycles().total(),
         pass(RV32IM, Parameters { forwarding: false, ..textbook }).cycles().total(),
         pass(RV32IM, Parameters::cv32e40p()).cycles().total(),
         pass(RV32IMC, textbook).cycles().total(),

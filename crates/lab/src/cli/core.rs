@@ -52,6 +52,8 @@ pub(crate) enum Preset {
     Textbook,
     /// Four stages, with the cycles of the CV32E40P's manual
     Cv32e40p,
+    /// Five stages, with the cycles of the RTL core ultraembedded/riscv
+    Ultraembedded,
 }
 
 /// Run a RISC-V program on the simulated core

@@ -94,6 +94,7 @@ fn config(args: &CoreArgs) -> anyhow::Result<Config> {
     let mut core = match args.preset {
         Preset::Textbook => Parameters::textbook(),
         Preset::Cv32e40p => Parameters::cv32e40p(),
+        Preset::Ultraembedded => Parameters::ultraembedded(),
     };
     args.set.iter().for_each(|setting| setting.apply(&mut core));
     core.check().context("--set")?;

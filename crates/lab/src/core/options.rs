@@ -1,7 +1,7 @@
 //! What can be chosen of the core, as people type it.
 
 use isa::cache::Geometry;
-use isa::pipeline::{Depth, Parameters, Prediction, Stage};
+use isa::pipeline::{Depth, Latency, Parameters, Prediction, Stage};
 use model::{CoreParameter, measures};
 
 /// The cycles that are drawn.
@@ -104,11 +104,12 @@ macro_rules! parameter {
     };
 }
 
-const PARAMETERS: [Parameter; 16] = [
+const PARAMETERS: [Parameter; 18] = [
     parameter!("depth", depth, "4 or 5", depth, |depth: Depth| depth.stages().to_string()),
     parameter!("forwarding", forwarding, "on or off", switch, |on| if on { "on" } else { "off" }
         .to_string()),
     parameter!("loaded", loaded, STAGES, stage, show_stage),
+    parameter!("multiplied", multiplied, STAGES, stage, show_stage),
     parameter!("branch", branch, STAGES, stage, show_stage),
     parameter!(
         "predict",
@@ -122,10 +123,17 @@ const PARAMETERS: [Parameter; 16] = [
     parameter!("jalr", jump_register, STAGES, stage, show_stage),
     parameter!("trap", trap, STAGES, stage, show_stage),
     parameter!("mret", trap_return, STAGES, stage, show_stage),
-    parameter!("latency", latency, "cycles", number, show_number),
+    parameter!(
+        "latency",
+        latency,
+        "cycles, or those of branch,jal,jalr,exception,interrupt,mret",
+        latency,
+        show_latency
+    ),
     parameter!("multiply", multiply, "cycles", number, show_number),
     parameter!("divide", divide, "cycles", number, show_number),
     parameter!("csr", csr, "cycles", number, show_number),
+    parameter!("behind-memory", behind_memory, "cycles", number, show_number),
     parameter!("fetch", fetch_bytes, "bytes", number, show_number),
     parameter!("miss", miss, "cycles", number, show_number),
 ];
@@ -136,6 +144,25 @@ fn number<T: std::str::FromStr>(text: &str) -> Option<T> {
 
 fn show_number(value: impl ToString) -> String {
     value.to_string()
+}
+
+fn latency(text: &str) -> Option<Latency> {
+    let cycles: Vec<u16> = text.split(',').map(number).collect::<Option<_>>()?;
+    match *cycles {
+        [all] => Some(Latency::all(all)),
+        [branch, jump, jump_register, trap, interrupt, trap_return] => {
+            Some(Latency { branch, jump, jump_register, trap, interrupt, trap_return })
+        }
+        _ => None,
+    }
+}
+
+fn show_latency(latency: Latency) -> String {
+    if latency == Latency::all(latency.branch) {
+        return latency.branch.to_string();
+    }
+    let Latency { branch, jump, jump_register, trap, interrupt, trap_return } = latency;
+    format!("{branch},{jump},{jump_register},{trap},{interrupt},{trap_return}")
 }
 
 fn show_stage(stage: Stage) -> String {
@@ -230,9 +257,16 @@ mod tests {
         ] {
             assert!(Shape::parse(bad).is_err(), "{bad}");
         }
-        for good in
-            ["branch=ID", "forwarding=off", "predict=gshare:64", "miss=10", "depth=4", "jalr=ex"]
-        {
+        for good in [
+            "branch=ID",
+            "latency=2",
+            "latency=0,0,0,2,2,2",
+            "forwarding=off",
+            "predict=gshare:64",
+            "miss=10",
+            "depth=4",
+            "jalr=ex",
+        ] {
             assert!(Setting::parse(good).is_ok(), "{good}");
         }
         for bad in [
@@ -241,6 +275,8 @@ mod tests {
             "branch=XX",
             "branch=",
             "miss=-1",
+            "latency=1,2",
+            "latency=",
             "miss=99999999",
             "predict=2-bit",
             "x=1",

@@ -176,10 +176,8 @@ impl Conduct<'_> {
         let stalled = analysis::load_pathologies(result)
             .into_iter()
             .any(|one| matches!(one, model::LoadPathology::AllStalled { .. }));
-        // In simulated searches, a pool that stops for 100 ms every 4 s had 16 % less than was found.
         let stops = stalled.then(|| {
-            "all connections stalled at once: the capacity of a server that stops now and then is lower \
-             than shown here"
+            "all connections stalled at once: the capacity includes such stops only if there were three or more"
                 .to_string()
         });
         for doubt in result.doubts.iter().chain(&stops) {

@@ -273,7 +273,8 @@ impl Study<'_> {
         };
         let about = format!("{:.0} % of it", 100.0 * utilisation);
         let Some((outcome, noted)) = self.load(&about, &plan, true)? else { return Ok(None) };
-        let requests = noted.iter().map(|one| observed(one, &plan)).collect();
+        let mut requests: Vec<MeasuredRequest> = noted.iter().filter_map(observed).collect();
+        requests.sort_by_key(|one| one.at_ns);
         let mut doubts = outcome.result.doubts;
         doubts.extend(turned_away(&outcome.result.network));
         Ok(Some(Noticed { per_s, utilisation, requests, doubts }))
@@ -337,14 +338,11 @@ fn most_open(wanted: u32) -> u32 {
     wanted.min(u32::try_from(room).unwrap_or(u32::MAX)).max(1)
 }
 
-/// Returns a request as the simulation takes it. One that was never sent would have come on a connection
-/// of its own.
-fn observed(one: &Noted, plan: &LoadPlan) -> MeasuredRequest {
-    MeasuredRequest {
-        at_ns: one.due_ns,
-        done_ns: one.done_ns,
-        connection: one.connection.unwrap_or(plan.connections),
-    }
+/// Returns a request as the simulation takes it: it comes to the server when it is sent, whenever it was due. `None`
+/// for one that never was.
+fn observed(one: &Noted) -> Option<MeasuredRequest> {
+    let (at_ns, connection) = (one.sent_ns?, one.connection?);
+    Some(MeasuredRequest { at_ns, done_ns: one.done_ns, connection })
 }
 
 #[cfg(test)]

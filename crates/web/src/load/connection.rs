@@ -190,6 +190,10 @@ impl Connection {
     /// given up.
     pub(super) fn record(&self, now_ns: u64, tally: &mut Tally, place: Place) {
         let response_ns = now_ns.saturating_sub(self.due_ns);
+        if self.sent_ns == self.due_ns {
+            record(place(&mut tally.prompt), response_ns);
+            return;
+        }
         record(place(&mut tally.response), response_ns);
         record(place(&mut tally.service), now_ns.saturating_sub(self.sent_ns));
         record(place(&mut tally.punctual), response_ns.saturating_sub(self.own_late_ns));

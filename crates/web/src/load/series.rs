@@ -59,6 +59,9 @@ pub(super) struct Piece {
     pub(super) thread: u32,
     /// The end of the slice, in ns after the start.
     pub(super) until_ns: u64,
+    /// What belongs to response, service and punctual alike, and how many requests were sent without lateness.
+    pub(super) prompt: Times,
+    pub(super) prompt_sent: u64,
     pub(super) response: Times,
     pub(super) service: Times,
     pub(super) lateness: Times,
@@ -151,6 +154,14 @@ impl Series {
     pub(super) fn add(&mut self, piece: Piece) -> Vec<Noted> {
         let mut connections = vec![None; piece.thread as usize + 1];
         connections[piece.thread as usize] = Some(piece.connections);
+        let prompt = Counted::of(&piece.prompt);
+        let with_prompt = |times: &Times| {
+            let mut all = Counted::of(times);
+            all.add(&prompt);
+            all
+        };
+        let mut lateness = Counted::of(&piece.lateness);
+        add(&mut lateness.known, &vec![(0, piece.prompt_sent); usize::from(piece.prompt_sent > 0)]);
         let slice = Slice {
             seen: LoadSlice {
                 succeeded: piece.succeeded,
@@ -158,10 +169,10 @@ impl Series {
                 generator_cpu_ns: piece.cpu_ns,
                 ..LoadSlice::default()
             },
-            response: Counted::of(&piece.response),
-            service: Counted::of(&piece.service),
-            lateness: Counted::of(&piece.lateness),
-            punctual: Counted::of(&piece.punctual),
+            response: with_prompt(&piece.response),
+            service: with_prompt(&piece.service),
+            lateness,
+            punctual: with_prompt(&piece.punctual),
             connections,
             in_flight: (0, 0),
         };
@@ -334,6 +345,8 @@ mod tests {
         Piece {
             thread,
             until_ns: until_ms * 1_000_000,
+            prompt: Times::default(),
+            prompt_sent: 0,
             service: response.clone(),
             lateness: Times::default(),
             punctual: response.clone(),

@@ -9,6 +9,11 @@ use std::collections::BTreeMap;
 /// Counts, and the times since they were last handed over.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
+    /// From due to answered, of requests that were sent at the moment at which they were due: all of a closed
+    /// loop. They are not in the four that follow.
+    pub(super) prompt: Times,
+    /// How many requests were sent at that moment.
+    pub(super) prompt_sent: u64,
     /// From due to answered.
     pub(super) response: Times,
     /// From sent to answered.

@@ -212,10 +212,10 @@ fn doubts(result: &LoadResult, tally: &Tally, seen: &Surroundings) -> Vec<String
     let open = matches!(result.plan.arrivals, Arrivals::Constant { .. } | Arrivals::Poisson { .. });
     if open && tally.waited + tally.unsent > 0 {
         doubts.push(format!(
-            "{} requests came due while all {} connections were taken: the loop was not open for \
-             them; give it more connections",
-            tally.waited + tally.unsent,
-            result.plan.connections
+            "all {} connections were taken when requests came due ({} of them): the loop was not open for \
+             these; give it more connections",
+            result.plan.connections,
+            tally.waited + tally.unsent
         ));
     }
     if tally.without_port > 0 {

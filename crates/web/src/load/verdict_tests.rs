@@ -147,7 +147,11 @@ fn every_disturbance_is_a_doubt() {
     closed.waited = 3;
     let plan = plan(Arrivals::Constant { per_s: 1.0 }, true);
     let open = result(&plan, &closed, SECOND_NS, &nothing, &[]);
-    assert!(open.doubts.concat().contains("3 requests came due while all 4 connections"));
+    assert!(
+        open.doubts
+            .concat()
+            .contains("all 4 connections were taken when requests came due (3 of them)")
+    );
     assert!(judged(&closed, nothing).doubts.is_empty());
 }
 

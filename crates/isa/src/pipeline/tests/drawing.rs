@@ -1,6 +1,6 @@
 //! The drawing of a trap, as people see it.
 
-use super::super::{Code, Drawing, Look, Parameters, Times, What};
+use super::super::{Code, Drawing, Latency, Look, Parameters, Times, What};
 use super::{ecall, interrupted, pass, reads, step, to, writes};
 use crate::{Kind, Step};
 
@@ -58,13 +58,13 @@ x: flushed; x before an address: wrong path
 
 #[test]
 fn an_interrupted_instruction_comes_again() {
-    let parameters = Parameters { latency: 1, ..Parameters::textbook() };
+    let parameters = Parameters { latency: Latency::all(1), ..Parameters::textbook() };
     assert_eq!(text(&draw(parameters, &interrupt()), 80), INTERRUPT);
 }
 
 #[test]
 fn no_line_is_wider_than_80_columns() {
-    let parameters = Parameters { latency: 40, ..Parameters::textbook() };
+    let parameters = Parameters { latency: Latency::all(40), ..Parameters::textbook() };
     let drawing = draw(parameters, &interrupt());
     let text = text(&drawing, 80);
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");

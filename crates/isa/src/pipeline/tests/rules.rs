@@ -1,7 +1,9 @@
 //! The rules one by one, with the numbers that are known for them.
 
 use super::super::engine::KINDS;
-use super::super::{Cycles, Depth, Error, Parameters, Pipeline, Prediction, Predictor, Stage};
+use super::super::{
+    Cycles, Depth, Error, Latency, Parameters, Pipeline, Prediction, Predictor, Stage,
+};
 use super::{ecall, interrupted, pass, reads, run, step, to, writes};
 use crate::{Kind, Step};
 
@@ -32,11 +34,15 @@ fn bubbles_are_the_index_of_the_resolving_stage_and_the_latency() {
                 jump_register: stage,
                 trap: stage,
                 trap_return: stage,
-                latency,
+                latency: Latency::all(latency),
                 ..Parameters::textbook()
             };
             let cycles = index + u64::from(latency);
-            let jump = Parameters { jump: stage, latency, ..Parameters::textbook() };
+            let jump = Parameters {
+                jump: stage,
+                latency: Latency::all(latency),
+                ..Parameters::textbook()
+            };
             assert_eq!(lost(jump, &there(step(0, Kind::Jump))).control, cycles);
             if stage == Stage::Fetch {
                 assert!(Pipeline::new(all).is_err());
@@ -55,7 +61,7 @@ fn bubbles_are_the_index_of_the_resolving_stage_and_the_latency() {
 #[test]
 fn branches_in_ex_lose_two_and_traps_at_wb_four() {
     for (latency, branch, trap) in [(0, 2, 4), (2, 4, 6)] {
-        let parameters = Parameters { latency, ..Parameters::textbook() };
+        let parameters = Parameters { latency: Latency::all(latency), ..Parameters::textbook() };
         assert_eq!(lost(parameters, &there(step(0, Kind::Branch))).control, branch);
         assert_eq!(lost(parameters, &there(ecall(0, 0x100))).trap, trap);
     }
@@ -73,8 +79,12 @@ fn a_right_prediction_loses_the_stage_that_knows_the_target_and_a_wrong_one_the_
     for (predicted, right) in [(Stage::Fetch, [0, 0]), (Stage::Decode, [1, 3])] {
         for (latency, right) in [0, 2].into_iter().zip(right) {
             let prediction = Prediction::Backward;
-            let parameters =
-                Parameters { prediction, predicted, latency, ..Parameters::textbook() };
+            let parameters = Parameters {
+                prediction,
+                predicted,
+                latency: Latency::all(latency),
+                ..Parameters::textbook()
+            };
             assert_eq!(lost(parameters, &backward(true)).control, right);
             let wrong = 2 + u64::from(latency);
             assert_eq!(lost(parameters, &backward(false)).control, wrong);
@@ -253,6 +263,40 @@ fn long_work_in_ex_holds_up_who_comes_behind() {
     assert_eq!(lost(parameters, &steps).execution, 35);
     let trapped = Step { trap: ecall(0, 0).trap, ..step(0, Kind::Csr) };
     assert_eq!(lost(parameters, &[trapped]).execution, 0);
+}
+
+#[test]
+fn a_pipelined_multiplier_lets_only_the_user_of_the_product_wait() {
+    let pipelined = Parameters { multiplied: Stage::Memory, ..Parameters::textbook() };
+    assert_eq!(stalls(pipelined, Kind::Multiply, Kind::Alu), [1, 0, 0, 0]);
+    assert_eq!(stalls(pipelined, Kind::Alu, Kind::Multiply), [0; 4]);
+}
+
+#[test]
+fn what_may_not_follow_a_load_or_store_waits_behind_it() {
+    let parameters = Parameters { behind_memory: 1, ..Parameters::textbook() };
+    for kind in [Kind::Multiply, Kind::Divide, Kind::Csr, Kind::Return, Kind::Fence] {
+        for access in [Kind::Load, Kind::Store] {
+            let steps = [step(0, access), step(4, kind), step(8, kind)];
+            assert_eq!(lost(parameters, &steps).data, 1, "{kind:?}");
+            let between = [step(0, access), step(4, Kind::Alu), step(8, kind)];
+            assert_eq!(lost(parameters, &between).data, 0, "{kind:?}");
+        }
+    }
+    assert_eq!(lost(parameters, &[step(0, Kind::Load), step(4, Kind::Store)]).data, 0);
+}
+
+#[test]
+fn each_kind_of_redirect_has_its_latency() {
+    let [branch, jump, jump_register, trap, interrupt, trap_return] = [1, 2, 3, 4, 5, 6];
+    let latency = Latency { branch, jump, jump_register, trap, interrupt, trap_return };
+    let parameters = Parameters { latency, ..Parameters::textbook() };
+    let kinds = [Kind::Branch, Kind::Jump, Kind::JumpRegister];
+    let lost = |step| lost(parameters, &there(step));
+    assert_eq!(kinds.map(|kind| lost(step(0, kind)).control), [2 + 1, 2 + 2, 2 + 3]);
+    let interrupted = interrupted(0x100, step(0, Kind::Alu));
+    assert_eq!([lost(ecall(0, 0x100)).trap, lost(interrupted).trap], [4 + 4, 4 + 5]);
+    assert_eq!(lost(step(0, Kind::Return)).trap_return, 4 + 6);
 }
 
 fn small(pc: u32) -> Step {

@@ -1,10 +1,10 @@
 //! The engine and the stepper agree on random programs: on every cycle, its cause, and the drawing.
 
 use super::super::Prediction;
-use super::super::{Cell, Code, Depth, Drawing, Fate, Parameters, Stage};
+use super::super::{Cell, Code, Depth, Drawing, Fate, Latency, Parameters, Stage};
 use super::stepper::Stepper;
 use super::{Fed, ecall, interrupted, pass};
-use crate::{Kind, Step};
+use crate::{Cause, Kind, Step};
 use proptest::prelude::*;
 
 /// What a random instruction is, before it has a place.
@@ -110,20 +110,25 @@ fn stage() -> impl Strategy<Value = Stage> {
     (1..5_usize).prop_map(|stage| Stage::ALL[stage])
 }
 
+fn latencies([branch, jump, jump_register, trap, interrupt, trap_return]: [u16; 6]) -> Latency {
+    Latency { branch, jump, jump_register, trap, interrupt, trap_return }
+}
+
 fn parameters() -> impl Strategy<Value = Parameters> {
-    let stages = [stage(), stage(), stage(), stage(), stage(), stage()];
-    let small = [0..5_u16, 0..3_u16, 0..9_u16, 0..3_u16, 0..6_u16];
+    let stages = [stage(), stage(), stage(), stage(), stage(), stage(), stage()];
+    let small = ([0..3_u16, 0..9_u16, 0..3_u16, 0..3_u16, 0..6_u16], [(); 6].map(|()| 0..5_u16));
     let flags = [any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()];
     let rest = (flags, 1..5_u8, prediction());
     (stages, small, rest).prop_map(|(stages, small, (flags, width, prediction))| {
         let [four, forwarding, first, buffer] = flags;
-        let [loaded, branch, jump, jump_register, trap, trap_return] = stages
+        let [loaded, multiplied, branch, jump, jump_register, trap, trap_return] = stages
             .map(|stage| if four && stage == Stage::Memory { Stage::WriteBack } else { stage });
-        let [latency, multiply, divide, csr, miss] = small;
+        let ([multiply, divide, csr, behind_memory, miss], latency) = small;
         Parameters {
             depth: if four { Depth::Four } else { Depth::Five },
             forwarding,
             loaded: loaded.max(Stage::Execute),
+            multiplied: multiplied.max(Stage::Execute),
             branch,
             prediction,
             predicted: if buffer || branch == Stage::Decode { Stage::Fetch } else { Stage::Decode },
@@ -131,10 +136,11 @@ fn parameters() -> impl Strategy<Value = Parameters> {
             jump_register,
             trap,
             trap_return,
-            latency,
+            latency: latencies(latency),
             multiply,
             divide,
             csr,
+            behind_memory,
             fetch_bytes: 1 << width,
             miss,
         }
@@ -222,18 +228,26 @@ proptest! {
         // What waits for data holds up who has left ID: it hides a part of what is lost from there.
         steps.iter_mut().for_each(|(_, _, data)| *data = 0);
         let (pipeline, _) = pass(parameters, &steps);
-        let lost = |stage| {
-            u64::from(parameters.depth.index(stage).unwrap()) + u64::from(parameters.latency)
+        let lost = |stage, latency: u16| {
+            u64::from(parameters.depth.index(stage).unwrap()) + u64::from(latency)
         };
+        let latency = parameters.latency;
         let (mut control, mut trap, mut trap_return) = (0, 0, 0);
         // Nothing comes behind the last one.
         for (step, ..) in &steps[..steps.len() - 1] {
-            match (step.trap, step.kind) {
-                (Some(_), _) => trap += lost(parameters.trap),
-                (None, Kind::Return) => trap_return += lost(parameters.trap_return),
-                (None, Kind::Jump) => control += lost(parameters.jump),
-                (None, Kind::JumpRegister) => control += lost(parameters.jump_register),
-                (None, Kind::Branch) if step.redirects() => control += lost(parameters.branch),
+            match (step.trap.map(|trap| trap.cause), step.kind) {
+                (Some(Cause::Exception(_)), _) => trap += lost(parameters.trap, latency.trap),
+                (Some(_), _) => trap += lost(parameters.trap, latency.interrupt),
+                (None, Kind::Return) => {
+                    trap_return += lost(parameters.trap_return, latency.trap_return);
+                }
+                (None, Kind::Jump) => control += lost(parameters.jump, latency.jump),
+                (None, Kind::JumpRegister) => {
+                    control += lost(parameters.jump_register, latency.jump_register);
+                }
+                (None, Kind::Branch) if step.redirects() => {
+                    control += lost(parameters.branch, latency.branch);
+                }
                 _ => {}
             }
         }

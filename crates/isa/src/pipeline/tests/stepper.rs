@@ -52,6 +52,8 @@ pub(super) struct Stepper<'a> {
     /// Nothing is fetched before this cycle, and why.
     resumes: (u64, Why),
     kept: Option<u32>,
+    /// The cycle after the last load or store left EX.
+    accessed: u64,
     /// The words of the guest in IF, that come after its misses.
     words: u64,
     /// Somebody waits for data memory and does not go on in this cycle.
@@ -88,6 +90,7 @@ impl<'a> Stepper<'a> {
             wrong: None,
             resumes: (0, Why::Start),
             kept: None,
+            accessed: 0,
             words: 0,
             held: false,
             now: 0,
@@ -219,7 +222,13 @@ impl<'a> Stepper<'a> {
         let wait = guest.step.map_or(0, |step| u64::from(self.steps[step].2));
         self.stages[data] = Some(Guest { left: 1 + wait, ..guest });
         left.push((EX, guest));
-        match self.of(guest) {
+        let step = self.of(guest).copied();
+        if step.is_some_and(|step| {
+            step.trap.is_none() && matches!(step.kind, Kind::Load | Kind::Store)
+        }) {
+            self.accessed = self.now + 1;
+        }
+        match step {
             Some(step) if step.trap.is_some() => self.cycles.trapped += 1,
             Some(_) => self.cycles.retired += 1,
             None => {}
@@ -232,8 +241,10 @@ impl<'a> Stepper<'a> {
         }
         match self.stages[ID] {
             // As it was before anybody went on: a guest that came just now has not worked yet.
-            Some(_) if blocked && self.held => self.cycles.memory += 1,
-            Some(_) if blocked => self.cycles.data += 1,
+            Some(guest) if blocked || self.waits_for_memory(guest) => {
+                let cause = if self.held { &mut self.cycles.memory } else { &mut self.cycles.data };
+                *cause += 1;
+            }
             Some(guest) => {
                 let extra = self.of(guest).map_or(0, |step| self.extra(step));
                 self.stages[EX] = Some(Guest { left: 1 + extra, ..guest });
@@ -245,6 +256,18 @@ impl<'a> Stepper<'a> {
             }
             None => self.book(self.bubble),
         }
+    }
+
+    /// Whether a guest may not follow the last load or store into EX yet.
+    fn waits_for_memory(&self, guest: Guest) -> bool {
+        let Some(step) = self.of(guest) else { return false };
+        let interrupted = step.trap.is_some_and(|trap| matches!(trap.cause, Cause::Interrupt(_)));
+        let waits = match step.kind {
+            Kind::Alu | Kind::Load | Kind::Store => false,
+            Kind::Branch | Kind::Jump | Kind::JumpRegister => false,
+            _ => !interrupted,
+        };
+        waits && self.now + 1 < self.accessed + u64::from(self.parameters.behind_memory)
     }
 
     /// EX will be empty, or hold what is flushed: a cycle for its cause. Behind the last step it is
@@ -284,6 +307,19 @@ impl<'a> Stepper<'a> {
         }
     }
 
+    /// The latency of a step that goes elsewhere.
+    fn latency(&self, step: &Step) -> u16 {
+        let latency = self.parameters.latency;
+        match (step.trap.map(|trap| trap.cause), step.kind) {
+            (Some(Cause::Exception(_)), _) => latency.trap,
+            (Some(Cause::Interrupt(_)), _) => latency.interrupt,
+            (None, Kind::Branch) => latency.branch,
+            (None, Kind::Jump) => latency.jump,
+            (None, Kind::Return) => latency.trap_return,
+            (None, _) => latency.jump_register,
+        }
+    }
+
     /// Where a step goes elsewhere, and what its loss is booked under.
     fn redirect(&self, step: &Step, guessed: bool) -> Option<(Stage, Why)> {
         let parameters = &self.parameters;
@@ -307,25 +343,26 @@ impl<'a> Stepper<'a> {
         let Some(number) = guest.step else { return };
         let (step, guessed) = (self.steps[number].0, self.guesses[number]);
         let Some((resolves, why)) = self.redirect(&step, guessed) else { return };
+        let latency = self.latency(&step);
         let is_predicted = guessed && stage == place(self.parameters.predicted);
         if is_predicted && !step.redirects() {
-            self.flush(guest, is_predicted, why);
+            self.flush(guest, is_predicted, latency, why);
             self.wrong = Some(step.pc.wrapping_add_signed(step.offset));
         } else if place(resolves) == stage {
-            self.flush(guest, is_predicted, why);
+            self.flush(guest, is_predicted, latency, why);
             self.wrong = None;
         }
     }
 
     /// Whoever is behind a guest goes, and fetch goes elsewhere.
-    fn flush(&mut self, guest: Guest, is_predicted: bool, why: Why) {
+    fn flush(&mut self, guest: Guest, is_predicted: bool, latency: u16, why: Why) {
         for behind in &mut self.stages {
             if behind.is_some_and(|other| other.number > guest.number) {
                 *behind = None;
             }
         }
         let is_known = is_predicted && self.parameters.predicted == Stage::Fetch;
-        let latency = if is_known { 0 } else { u64::from(self.parameters.latency) };
+        let latency = if is_known { 0 } else { u64::from(latency) };
         self.resumes = (self.now + 1 + latency, why);
         self.bubble = why;
         self.kept = None;
@@ -364,7 +401,11 @@ impl<'a> Stepper<'a> {
                 return stage != WB || (stage == self.data() && guest.left > 0);
             }
             let waits = guest.step.is_some_and(|step| self.steps[step].2 > 0);
-            let made = if maker.kind == Kind::Load { place(self.parameters.loaded) } else { EX };
+            let made = match maker.kind {
+                Kind::Load => place(self.parameters.loaded),
+                Kind::Multiply => place(self.parameters.multiplied),
+                _ => EX,
+            };
             let made = if waits { made.max(self.data()) } else { made };
             // At the end of this cycle it is there, or it was before.
             let ready = if early { stage > made } else { stage >= made && guest.left == 0 };

@@ -8,10 +8,12 @@ use super::{Error, Payload, Target};
 use mio::net::{TcpStream, UnixStream};
 use mio::{Interest, Registry, Token};
 use model::{LoadError, LoadPlan};
+use rustix::net::{RecvFlags, SendFlags};
 use socket2::SockRef;
 use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 
 /// Bytes read at once.
@@ -123,23 +125,27 @@ impl Socket {
     }
 }
 
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Tcp(stream) => stream.as_fd(),
+            Self::Unix(stream) => stream.as_fd(),
+        }
+    }
+}
+
+/// Without libc, whose calls look before and after whether the thread is cancelled.
 impl Read for Socket {
     #[inline]
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Tcp(stream) => stream.read(buffer),
-            Self::Unix(stream) => stream.read(buffer),
-        }
+        Ok(rustix::net::recv(self, buffer, RecvFlags::empty())?.0)
     }
 }
 
 impl Write for Socket {
     #[inline]
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Tcp(stream) => stream.write(bytes),
-            Self::Unix(stream) => stream.write(bytes),
-        }
+        Ok(rustix::net::send(self, bytes, SendFlags::NOSIGNAL)?)
     }
 
     fn write_vectored(&mut self, bytes: &[io::IoSlice<'_>]) -> io::Result<usize> {

@@ -94,7 +94,11 @@ impl Worker<'_> {
         connection.is_counted = true;
         let tally = &mut self.tally;
         tally.sent += 1;
-        record(&mut tally.lateness.known, now_ns.saturating_sub(due_ns));
+        if now_ns == due_ns {
+            tally.prompt_sent += 1;
+        } else {
+            record(&mut tally.lateness.known, now_ns.saturating_sub(due_ns));
+        }
         // A closed loop has no request before it has a connection.
         let free_since_ns = if self.due.is_some() { self.free_since_ns } else { due_ns };
         connection.own_late_ns = now_ns.saturating_sub(due_ns.max(free_since_ns));

@@ -35,6 +35,8 @@ impl Worker<'_> {
         let piece = Piece {
             thread: self.job.thread,
             until_ns: self.slice_until_ns - self.start_ns,
+            prompt: cut(&mut tally.prompt),
+            prompt_sent: std::mem::take(&mut tally.prompt_sent),
             response: cut(&mut tally.response),
             service: cut(&mut tally.service),
             lateness: cut(&mut tally.lateness),

@@ -14,6 +14,7 @@ use twin::{LATE_LEAST, Trace, Twin};
 
 mod demands;
 mod modelled;
+mod stops;
 #[cfg(test)]
 mod tests;
 mod twin;
@@ -464,6 +465,7 @@ impl KneeSearch {
             limit_ns: self.limit_ns()?,
             constant: self.rules.constant,
             at_once: saturated.or_else(|| self.place())? / alone.per_s,
+            stops: Vec::new(),
         };
         measured.capacity()
     }
