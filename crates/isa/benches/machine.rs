@@ -1,12 +1,16 @@
 //! How many instructions of the machine one core carries out in a second.
 //!
 //! `cargo bench -p isa --bench machine [-- RUNS]` runs each reference program so many times (100 if
-//! not told) with nobody who looks, and with a cache of one kind that looks at each pc, five times
-//! each, and prints the median. What is counted is the CPU time of the one thread. It asserts
+//! not told) with nobody who looks, with a cache of one kind that looks at each pc, with a sweep over one
+//! cache that also says why it misses, and with a pipeline behind a cache, five times each, and prints the
+//! median. What is counted is the CPU time of the one thread. It asserts
 //! nothing: a time is no test.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark should stop where it fails")]
 
+use isa::cache::{Fetch, Geometry, Sweep};
+use isa::pipeline::Parameters;
+use isa::system::{Config, System};
 use isa::{Machine, Program, Setup, Step};
 
 const RUNS: u32 = 100;
@@ -48,6 +52,39 @@ fn main() {
             let mut cache = Cache::default();
             let steps = run(&program, |step| cache.fetch(step));
             std::hint::black_box(cache.misses);
+            steps
+        });
+        let small = Geometry::direct_mapped(64, 16).unwrap();
+        row(name, "a sweep", runs, || {
+            let mut sweep = Sweep::new(&[small], Fetch::Instruction);
+            let steps = run(&program, |step| sweep.access(step.pc, step.size));
+            std::hint::black_box(sweep.results());
+            steps
+        });
+        row(name, "a system", runs, || {
+            let core = Parameters { miss: 20, ..Parameters::textbook() };
+            let instruction = Some(small.into());
+            let config = Config { core, instruction, ..Config::default() };
+            let mut system = System::new(&config).unwrap();
+            let steps = run(&program, |step| {
+                system.step(step);
+            });
+            std::hint::black_box(system.cycles().total());
+            steps
+        });
+        row(name, "both", runs, || {
+            let core = Parameters { miss: 20, ..Parameters::textbook() };
+            let instruction = Some(small.into());
+            let config = Config { core, instruction, ..Config::default() };
+            let mut systems = vec![System::new(&config).unwrap()];
+            let mut sweep = Sweep::new(&[small], Fetch::Instruction);
+            let steps = run(&program, |step| {
+                sweep.access(step.pc, step.size);
+                for system in &mut systems {
+                    system.step(step);
+                }
+            });
+            std::hint::black_box((systems[0].cycles().total(), sweep.results()));
             steps
         });
         row(name, "whole step", runs, || {

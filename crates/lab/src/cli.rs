@@ -225,7 +225,8 @@ fn profile(known: &'static [(Profile, &str)]) -> impl TypedValueParser<Value = P
 pub(crate) struct RunArgs {
     /// Run these experiments only, or a preset (see `scruple list`) [default: all]
     ///
-    /// The A/A control `null` is always measured. A preset answers one question with the treatments of
+    /// The A/A control `null` is always measured, except next to experiments that compute all their numbers.
+    /// A preset answers one question with the treatments of
     /// several experiments that it needs: `scruple run threads-vs-processes` takes one minute.
     #[arg(value_name = "EXPERIMENT", conflicts_with = "resume")]
     pub(crate) experiments: Vec<String>,

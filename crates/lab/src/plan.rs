@@ -159,8 +159,10 @@ pub(crate) fn choose(purpose: Purpose, names: &[String]) -> anyhow::Result<Vec<D
             return Err(error);
         }
     }
-    let wanted =
-        |design: &Design| names.is_empty() || design.id == CONTROL || names.contains(&design.id);
+    let is_named = |design: &Design| names.is_empty() || names.contains(&design.id);
+    // Where nothing is measured, nothing of the machine needs a control.
+    let measures = catalog.iter().any(|design| is_named(design) && !design.is_exact());
+    let wanted = |design: &Design| is_named(design) || (measures && design.id == CONTROL);
     Ok(catalog.into_iter().filter(wanted).collect())
 }
 

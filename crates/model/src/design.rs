@@ -128,8 +128,8 @@ pub struct Response {
     pub cpu_twin: Option<String>,
     /// The control treatment whose value is subtracted block by block, in analysis only.
     pub subtract: Option<crate::Cell>,
-    /// Whether it is computed, not measured: every trial of a treatment gives the same number, and
-    /// each has computed it twice. It has no interval, and two blocks decide.
+    /// Whether it is computed, not measured: every trial of a treatment gives the same number. It has no
+    /// interval, and one block decides.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exact: bool,
     /// Whether the chances of one trial are independent by construction: each is a fresh attempt

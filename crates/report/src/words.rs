@@ -1,8 +1,8 @@
 //! The words that terminal and page share: verdicts, regions, quantities, dates, commands.
 
 use model::{
-    Cell, Design, Factor, Inquiry, Manifest, Outcome, Quantity, Record, Region, Response, Term,
-    Treatment, Verdict,
+    Caches, Cell, Design, Factor, Inquiry, Manifest, Outcome, Quantity, Record, Region, Response,
+    Term, Treatment, Verdict,
 };
 use wording::number::{self, Terms};
 use wording::{command_line, counted, quoted, short};
@@ -260,12 +260,14 @@ pub(crate) fn repeat_command(manifest: &Manifest, experiments: &[String]) -> Str
     };
     let mut words = vec!["scruple".to_string(), command.to_string()];
     words.extend(Some(what).filter(|what| !what.is_empty()));
-    let own = manifest.designs.iter().filter(|design| experiments.contains(&design.id));
-    let programs = own.flat_map(|design| &design.programs);
+    // All designs of a session are about the same programs.
+    let mut own = manifest.designs.iter().filter(|design| experiments.contains(&design.id));
+    let programs = own.find(|it| !it.programs.is_empty()).map_or(&[][..], |it| &it.programs).iter();
     words.extend(programs.clone().map(|program| format!("--elf {}", quoted(&program.path))));
     let most = programs.clone().map(|program| program.instructions_max).max();
     let stack = programs.clone().find_map(|program| program.stack_bytes);
     let memory = programs.clone().find_map(|program| program.memory);
+    let caches = programs.clone().find_map(|program| program.caches.as_ref());
     let cpus: Vec<_> = options.cpus.iter().map(u32::to_string).collect();
     let usual_s = options.profile.budget_s() as f64;
     let budget_s = options.time_budget_s.filter(|s| options.selftest || *s != usual_s);
@@ -280,8 +282,28 @@ pub(crate) fn repeat_command(manifest: &Manifest, experiments: &[String]) -> Str
         budget_s.map(|budget_s| format!("--time-budget {budget_s}s")),
         (!options.shield).then(|| "--no-shield".to_string()),
     ];
+    words.extend(caches.map(choice));
     words.extend(stated.into_iter().flatten());
     words.join(" ")
+}
+
+/// Returns the options that choose some caches.
+fn choice(caches: &Caches) -> String {
+    let Caches { bytes, line_bytes, ways, policies, cycles } = caches;
+    let list = |all: &[u32]| all.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+    let ways = ways.iter().map(|ways| match ways {
+        0 => "full".to_owned(),
+        ways => ways.to_string(),
+    });
+    let policies: Vec<&str> = policies.iter().map(|policy| policy.name()).collect();
+    format!(
+        "--cache-sizes {} --cache-lines {} --cache-ways {} --cache-policies {}{}",
+        list(bytes),
+        list(line_bytes),
+        ways.collect::<Vec<_>>().join(","),
+        policies.join(","),
+        if *cycles { "" } else { " --no-cycles" }
+    )
 }
 
 /// Returns a finding's sentence whose number stands elsewhere, or nowhere: "A pipe takes N."

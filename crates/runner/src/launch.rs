@@ -187,20 +187,11 @@ impl Runner {
             return Ok(Vec::new());
         }
         let killed_for_memory = sys::proc::oom_kills() > oom_kills;
-        let mut outcome = judge(talked, &ended, leaked, killed_for_memory, &mut talk);
-        if known.measured.is_some() && known.others.len() != also.len() {
-            outcome = violation("did not answer as many treatments as it was asked for");
-        }
+        let outcome = judge(talked, &ended, leaked, killed_for_memory, &mut talk);
         if !matches!(outcome, Outcome::Completed { .. }) {
             known.measured = None;
-            if sys::interrupt::requested().is_some() {
-                // Who asks all processes to stop asks the trial, too: that is no outcome of it.
-                self.clear(order.trial);
+            if self.is_stopped(order.trial)? {
                 return Ok(Vec::new());
-            }
-            if let Err(gone) = self.cpus_are_there() {
-                self.clear(order.trial);
-                return Err(gone);
             }
         }
         let usage = ended.ended.usage;
@@ -236,6 +227,17 @@ impl Runner {
         let mut records = answered_also(also, &record, known.others);
         records.insert(0, record);
         Ok(records)
+    }
+
+    /// Reports whether a trial did not complete because this process is asked to stop: who asks all processes
+    /// asks the trial, too, and that is no outcome of it. An error if its CPUs are gone.
+    fn is_stopped(&mut self, trial: u64) -> Result<bool, Error> {
+        let stopped = sys::interrupt::requested().is_some();
+        let found = if stopped { Ok(()) } else { self.cpus_are_there() };
+        if stopped || found.is_err() {
+            self.clear(trial);
+        }
+        found.map(|()| stopped)
     }
 
     /// Whether the session's CPUs can still be used: one may be taken offline at any time, and each trial
@@ -300,7 +302,12 @@ impl Runner {
         let answer = talk.woken();
         known.measuring_ns = Some(answer.wall_ns - go.wall_ns);
         known.runner_cpu_ns = Some(answer.cpu_ns - go.cpu_ns);
-        answered(heard?, Phase::Measuring, known)
+        let talk = answered(heard?, Phase::Measuring, known)?;
+        if known.measured.is_some() && known.others.len() != also.len() {
+            let why = "did not answer as many treatments as it was asked for";
+            return Err(Cut::Kill(violation(why)));
+        }
+        Ok(talk)
     }
 
     fn spawn(

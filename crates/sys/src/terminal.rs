@@ -5,6 +5,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::os::fd::AsFd;
 
+/// What begins the bytes of an arrow.
+const ESCAPE: u8 = 0x1b;
+
 /// How long the rest of an arrow's bytes may take, in ns.
 const REST_NS: i64 = 30_000_000;
 
@@ -29,7 +32,7 @@ pub enum Key {
     PageUp,
     /// Page down.
     PageDown,
-    /// Escape alone, or Ctrl-C.
+    /// Escape alone, Ctrl-C or Ctrl-D.
     Quit,
     /// Any other.
     Other,
@@ -39,6 +42,8 @@ pub enum Key {
 #[derive(Debug)]
 pub struct Keys {
     before: Termios,
+    /// Bytes that were read and belong to further keys.
+    pending: Vec<u8>,
 }
 
 impl Keys {
@@ -50,23 +55,31 @@ impl Keys {
         let before = tcgetattr(std::io::stdin()).map_err(Error::of("tcgetattr"))?;
         let mut plain = before.clone();
         plain.local_modes -= LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG;
-        let keys = Keys { before };
+        let keys = Keys { before, pending: Vec::new() };
         tcsetattr(std::io::stdin(), OptionalActions::Drain, &plain)
             .map_err(Error::of("tcsetattr"))?;
         Ok(keys)
     }
 
     /// Waits for a key; `None` if there is no terminal any more, or a signal asked the process to end.
-    pub fn next(&mut self) -> Option<Key> {
-        if !is_ready(None) {
+    pub fn wait(&mut self) -> Option<Key> {
+        if self.pending.is_empty() && !(is_ready(None) && self.read()) {
             return None;
         }
-        let mut bytes = [0; 8];
-        let mut count = read(&mut bytes)?;
-        if bytes[0] == 0x1b && count == 1 && is_ready(Some(REST_NS)) {
-            count += read(&mut bytes[1..])?;
+        if self.pending == [ESCAPE] && is_ready(Some(REST_NS)) {
+            self.read();
         }
-        Some(key(&bytes[..count]))
+        let count = length(&self.pending);
+        let bytes: Vec<u8> = self.pending.drain(..count).collect();
+        Some(key(&bytes))
+    }
+
+    /// Reads what is there; reports whether there was something.
+    fn read(&mut self) -> bool {
+        let mut bytes = [0; 64];
+        let count = rustix::io::read(std::io::stdin(), &mut bytes).unwrap_or(0);
+        self.pending.extend(bytes.iter().take(count));
+        count > 0
     }
 }
 
@@ -96,15 +109,24 @@ fn is_ready(within_ns: Option<i64>) -> bool {
     }
 }
 
-/// Reads what is there; nothing at the end.
-fn read(bytes: &mut [u8]) -> Option<usize> {
-    rustix::io::read(std::io::stdin(), bytes).ok().filter(|count| *count > 0)
+/// Returns how many of some bytes are the first key.
+fn length(bytes: &[u8]) -> usize {
+    let behind = |start: usize, is_part: fn(&u8) -> bool| {
+        start + bytes.iter().skip(start).take_while(|byte| is_part(byte)).count()
+    };
+    let length = match bytes {
+        [ESCAPE, b'[' | b'O', ..] => behind(2, |byte| !(0x40..=0x7e).contains(byte)) + 1,
+        // The rest of a character beyond ASCII.
+        [0x80..=0xff, ..] => behind(1, |byte| (0x80..0xc0).contains(byte)),
+        _ => 1,
+    };
+    length.min(bytes.len())
 }
 
 /// Returns the key that sends some bytes.
 fn key(bytes: &[u8]) -> Key {
     match bytes {
-        [3] | [0x1b] => Key::Quit,
+        [3] | [4] | [0x1b] => Key::Quit,
         [byte @ 0x20..=0x7e, ..] => Key::Letter(char::from(*byte)),
         [0x1b, b'[' | b'O', rest @ ..] => match rest {
             b"A" => Key::Up,
@@ -123,7 +145,18 @@ fn key(bytes: &[u8]) -> Key {
 
 #[cfg(test)]
 mod tests {
-    use super::{Key, key};
+    use super::{Key, key, length};
+
+    #[test]
+    fn keys_that_come_together_are_taken_apart() {
+        let mut bytes = &b"q\x1b[A\x1b[5~\xc3\xa4\x1bOH\x03"[..];
+        let mut lengths = Vec::new();
+        while !bytes.is_empty() {
+            lengths.push(length(bytes));
+            bytes = &bytes[length(bytes)..];
+        }
+        assert_eq!(lengths, [1, 3, 4, 2, 3, 1]);
+    }
 
     #[test]
     fn keys_are_known_by_their_bytes() {

@@ -4,6 +4,7 @@
 //! [`isa`], before a cache of the treatment's geometry. Nothing is timed: the numbers are computed,
 //! twice, and are the same on every machine. The user's own programs can take its place ([`own`]).
 
+mod kernels;
 mod own;
 mod play;
 mod record;
@@ -19,7 +20,7 @@ use isa::Stopped;
 use isa::pipeline::Parameters;
 use kit::model::{Replacement, Treatment};
 use kit::{Result, Stop, Trial};
-use play::{Build, Equals, IM, IMC, Placing, Setting, play};
+use play::{Build, Equals, IM, IMC, More, Placing, Setting, play};
 
 experiment!("icache", "icache.toml");
 
@@ -33,13 +34,19 @@ const COMPILERS: [(&str, usize); 2] = [("gcc14", 0), ("gcc12", 1)];
 const MAPPINGS: [(&str, u32); 3] = [("direct", 1), ("two_ways", 2), ("full", 0)];
 
 fn trial(trial: &mut Trial<'_>) -> Result<()> {
+    if trial.spec().treatment.level("workload") == Some("kernels") {
+        let place = BUILDS.iter().position(|(name, _)| Ok(*name) == trial.level("build"));
+        let setting = setting(&trial.spec().treatment)?;
+        return kernels::trial(trial, &setting, place.unwrap_or_default());
+    }
     let asked = Asked::of(trial)?;
     let own = trial.spec().treatment.clone();
     let treatments = std::iter::once(&own).chain(&trial.spec().also);
     let settings = treatments.map(setting).collect::<Result<Vec<Setting>>>()?;
     trial.begin()?;
     let among: &[Setting] = if asked.beside == Beside::Itself { &settings } else { &[] };
-    let seen = play(&asked.code, &settings, among)?;
+    let more = More { among, twice: asked.sha256.is_none() };
+    let seen = play(&asked.code, &settings, more)?;
     let equals = match &asked.beside {
         Beside::Nothing => None,
         Beside::Itself => Some(Equals::from_run(&seen)),

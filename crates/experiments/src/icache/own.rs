@@ -1,6 +1,8 @@
 //! The experiment on the user's own programs: caches of their choice, and a level for each file.
 
+use super::kernels;
 use super::play::{Code, Placing};
+use super::record::BY_LINES;
 use isa::{Cause, Exception, Stopped};
 use kit::model::{
     Account, Caches, Cell, Design, Factor, Finding, Grid, Level, Profile, ProgramFile, Quantity,
@@ -67,7 +69,7 @@ pub(crate) fn design(programs: &[ProgramFile]) -> Design {
         "{method} The programs are yours: each is one file, known by its SHA-256, and a trial that \
          finds another content fails. One run of a program answers for all caches."
     );
-    let is_carried = |name: &str| ["build", "compiler", "mapping"].contains(&name);
+    let is_carried = |name: &str| ["workload", "build", "compiler", "mapping"].contains(&name);
     design.factors.retain(|factor| !is_carried(&factor.name));
     design.factors.insert(0, which(programs));
     let at = design.factors.iter().position(|factor| factor.name == "line_bytes").unwrap_or(0);
@@ -75,6 +77,9 @@ pub(crate) fn design(programs: &[ProgramFile]) -> Design {
     design.factors.insert(at + 1, policies());
     set_levels(&mut design, "cache_bytes", sizes());
     design.grids = GRIDS.iter().map(|(from, vary)| grid(*from, vary)).collect();
+    let of_kernels = kernels::RESPONSES.as_flattened();
+    design.responses.retain(|response| !of_kernels.contains(&response.name.as_str()));
+    design.figures.retain(|figure| !figure.plot.at.contains_key("workload"));
     for response in &mut design.responses {
         response.label = response.label.replace(CARRIED, first);
         response.limits.clear();
@@ -141,7 +146,7 @@ fn ways() -> Factor {
     }
 }
 
-/// The level of a set of so many lines; of all for 0.
+/// The level of a set of N lines; of all for 0.
 fn of_ways(ways: u32) -> Level {
     let (name, about, label) = match ways {
         0 => (FULL.to_owned(), "a line may stand anywhere".into(), "fully associative".into()),
@@ -260,7 +265,9 @@ fn chosen_grid(placing: Placing, line_bytes: u32, bytes: &[u32]) -> Grid {
 /// Takes the pipeline out of a design: its factors, its responses and what is made of them.
 fn leave_out_cycles(design: &mut Design) {
     design.factors.retain(|it| !["penalty_cycles", "fetch_bytes"].contains(&it.name.as_str()));
-    design.responses.retain(|response| !response.name.contains("cycle"));
+    let of_lines =
+        |name: &str| BY_LINES.iter().any(|(_, count, rate)| [*count, *rate].contains(&name));
+    design.responses.retain(|it| !it.name.contains("cycle") && !of_lines(&it.name));
     let known: Vec<String> = design.responses.iter().map(|it| it.name.clone()).collect();
     design.figures.retain(|figure| figure.plot.responses.iter().all(|it| known.contains(it)));
     design.accounts.clear();

@@ -1,9 +1,7 @@
 //! A program before caches, all of them in one run.
 
 use super::start::{load, start};
-use isa::cache::{
-    Config, Fetch, Fetcher, Geometry, GeometryError, Policy, Sweep, Tally, smallest_reaching,
-};
+use isa::cache::{Config, Fetch, Geometry, GeometryError, Policy, Sweep, Tally, smallest_reaching};
 use isa::pipeline::{Cycles, Parameters};
 use isa::system::System;
 use isa::{Machine, Program, Step, Stopped};
@@ -178,8 +176,9 @@ pub(super) struct Seen {
 /// What a setting shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
-    /// One tally for each definition of an access.
-    tallies: [Tally; Fetch::ALL.len()],
+    /// One tally for each definition of an access; with one access per instruction alone, where neither a
+    /// sweep nor a pipeline asked for every line that an instruction touches.
+    tallies: [Option<Tally>; Fetch::ALL.len()],
     /// The cycles of its pipeline.
     pub(super) cycles: Option<Cycles>,
     /// Misses of every line that an instruction touches, as the cache before that pipeline counted them.
@@ -188,60 +187,103 @@ pub(super) struct Counts {
 
 impl Counts {
     /// By one definition of an access.
-    pub(super) fn tally(&self, fetch: Fetch) -> Tally {
-        let at = Fetch::ALL.iter().position(|one| *one == fetch);
-        at.and_then(|at| self.tallies.get(at)).copied().unwrap_or_default()
+    pub(super) fn tally(&self, fetch: Fetch) -> Option<Tally> {
+        let at = Fetch::ALL.iter().position(|one| *one == fetch)?;
+        self.tallies.get(at).copied().flatten()
     }
 }
 
-/// Runs a program once before all caches and through all pipelines. `among` are more caches, to look for
-/// one as good as another's.
-pub(super) fn play(code: &Code, settings: &[Setting], among: &[Setting]) -> Result<Seen> {
+/// What is fetched in a run, whatever the cache.
+#[derive(Clone, Copy, Debug, Default)]
+struct Fetched {
+    /// Instructions of 16 bits.
+    short: u64,
+    bytes: u64,
+    /// Words, by a fetch unit that holds one ([`Fetch::WordBuffer`]).
+    words: u64,
+    held: Option<u32>,
+}
+
+impl Fetched {
+    #[inline(always)]
+    fn count(&mut self, step: &Step) {
+        let Some(behind_first) = step.size.checked_sub(1) else { return };
+        self.short += u64::from(step.size == 2);
+        self.bytes += u64::from(step.size);
+        let (first, last) = (step.pc >> 2, step.pc.wrapping_add(u32::from(behind_first)) >> 2);
+        self.words += u64::from(self.held != Some(first)) + u64::from(first != last);
+        self.held = Some(last);
+    }
+}
+
+/// What is looked at in a run beyond what its settings ask for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct More<'a> {
+    /// Caches of other sizes, to look for one as good as another's.
+    pub(super) among: &'a [Setting],
+    /// Whether a sweep also counts every line that an instruction touches. Otherwise the caches before the
+    /// pipelines do.
+    pub(super) twice: bool,
+}
+
+/// Runs a program once before all caches and through all pipelines.
+pub(super) fn play(code: &Code, settings: &[Setting], more: More<'_>) -> Result<Seen> {
     let caches: Vec<Config> = unique(settings.iter().map(|setting| setting.cache));
-    let candidates = candidates(among);
+    let candidates = candidates(more.among);
     let every = unique(caches.iter().chain(&candidates).copied());
     let mut by_instruction = Sweep::new(&every, Fetch::Instruction);
-    let mut by_line = Sweep::new(&caches, Fetch::Lines);
-    let mut words = caches.first().map(|any| Fetcher::new(Fetch::WordBuffer, any.geometry()));
+    let mut by_line = more.twice.then(|| Sweep::new(&caches, Fetch::Lines));
     let cores = unique(settings.iter().filter_map(|it| Some((it.cache, it.core?))));
     let mut systems = cores.iter().map(system).collect::<Result<Vec<System>>>()?;
-    let (mut instructions, mut short, mut instruction_bytes, mut word_accesses) = (0, 0, 0, 0);
-    let ran = code.run(|step| {
-        let (pc, size) = (step.pc, step.size);
-        instructions += 1;
-        short += u64::from(size == 2);
-        instruction_bytes += u64::from(size);
-        by_instruction.access(pc, size);
-        by_line.access(pc, size);
-        if let Some(words) = &mut words {
-            word_accesses += words.accesses(pc, size).count() as u64;
-        }
-        for system in &mut systems {
-            system.step(step);
-        }
-    });
+    let mut fetched = Fetched::default();
+    // What looks at little of a step is played into the machine's loop, which is twice as fast.
+    let ran = if by_line.is_none() && systems.is_empty() {
+        code.run(|step| {
+            fetched.count(step);
+            by_instruction.access(step.pc, step.size);
+        })
+    } else {
+        code.run(|step| {
+            fetched.count(step);
+            by_instruction.access(step.pc, step.size);
+            if let Some(by_line) = &mut by_line {
+                by_line.access(step.pc, step.size);
+            }
+            for system in &mut systems {
+                system.step(step);
+            }
+        })
+    };
     let (machine, stopped) = ran.map_err(Stop::Failed)?;
-    let (by_instruction, lines) = (by_instruction.results(), by_line.results());
+    let Fetched { short, bytes: instruction_bytes, words: word_accesses, .. } = fetched;
+    let by_instruction = by_instruction.results();
+    let swept = by_line.as_ref().map(Sweep::results).unwrap_or_default();
     let find = |all: &[(Config, Tally)], cache| all.iter().find(|it| it.0 == cache).map(|it| it.1);
     let counts = |setting: &Setting| {
-        let line_bytes = setting.cache.geometry().line_bytes();
-        let own = find(&by_instruction, setting.cache).unwrap_or_default();
-        let lines = find(&lines, setting.cache).unwrap_or_default();
-        let changes = by_line.line_changes(line_bytes).unwrap_or_default();
-        let word = Tally { accesses: word_accesses, ..lines };
-        let change = Tally { accesses: changes, ..lines };
         let core = setting.core.map(|core| (setting.cache, core));
         let system = cores.iter().zip(&systems).find(|(it, _)| Some(**it) == core);
-        let system = system.map(|(_, system)| system);
+        let cache = system.and_then(|(_, system)| system.instruction());
+        let lines = cache.map(|cache| cache.tally());
+        let line_bytes = setting.cache.geometry().line_bytes();
+        let swept_changes = by_line.as_ref().and_then(|sweep| sweep.line_changes(line_bytes));
+        let changes = swept_changes.or(cache.map(|cache| cache.line_changes()));
+        let pipeline_misses = lines.map(|lines| lines.misses());
+        let lines = find(&swept, setting.cache).or(lines);
+        let counted = |accesses| lines.map(|lines| Tally { accesses, ..lines });
         Counts {
-            tallies: [own, lines, word, change],
-            cycles: system.map(|system| *system.cycles()),
-            pipeline_misses: system.and_then(|it| Some(it.instruction()?.tally().misses())),
+            tallies: [
+                find(&by_instruction, setting.cache),
+                lines,
+                counted(word_accesses),
+                changes.and_then(counted),
+            ],
+            cycles: system.map(|(_, system)| *system.cycles()),
+            pipeline_misses,
         }
     };
     Ok(Seen {
         text_bytes: code.text_bytes(),
-        instructions,
+        instructions: machine.steps(),
         short,
         instruction_bytes,
         outside: machine.outside(),
@@ -280,7 +322,7 @@ pub(super) struct Equals(Vec<(Config, Tally)>);
 impl Equals {
     /// Runs a program before all caches in which it may be as good as another in some settings.
     pub(super) fn of(code: &Code, settings: &[Setting]) -> Result<Self> {
-        Ok(Equals(play(code, &[], settings)?.among))
+        Ok(Equals(play(code, &[], More { among: settings, twice: false })?.among))
     }
 
     /// Takes them from a run that was made with them.

@@ -8,6 +8,14 @@ use kit::Trial;
 /// Parts per million of a whole.
 const MILLION: u64 = 1_000_000;
 
+/// The responses of the definitions that see every line which an instruction touches: accesses, and the
+/// hit rate.
+pub(super) const BY_LINES: [(Fetch, &str, &str); 3] = [
+    (Fetch::Lines, "line_access_count", "hit_lines_ppm"),
+    (Fetch::WordBuffer, "word_access_count", "hit_word_ppm"),
+    (Fetch::LineBuffer, "line_change_count", "hit_change_ppm"),
+];
+
 /// Keeps what was seen in a setting. Rates are stored as counts over their wholes, so that nothing is
 /// rounded.
 pub(super) fn record(
@@ -18,17 +26,11 @@ pub(super) fn record(
     equals: Option<&Equals>,
 ) {
     let line_bytes = setting.cache.geometry().line_bytes();
-    let tally = |fetch| counts.tally(fetch);
-    let own = tally(Fetch::Instruction);
-    let (lines, word, change) =
-        (tally(Fetch::Lines), tally(Fetch::WordBuffer), tally(Fetch::LineBuffer));
+    let own = counts.tally(Fetch::Instruction).unwrap_or_default();
     for (name, count) in [
         ("text_bytes", u64::from(seen.text_bytes)),
         ("instruction_count", seen.instructions),
         ("short_count", seen.short),
-        ("line_access_count", lines.accesses),
-        ("word_access_count", word.accesses),
-        ("line_change_count", change.accesses),
         ("miss_count", own.misses()),
         ("cold_count", own.cold),
         ("conflict_count", own.conflict),
@@ -42,9 +44,14 @@ pub(super) fn record(
         trial.record(name, tally.accesses.max(1), vec![signed(tally.hits() * MILLION)]);
     };
     hits("hit_ppm", own);
-    hits("hit_lines_ppm", lines);
-    hits("hit_word_ppm", word);
-    hits("hit_change_ppm", change);
+    let lines = counts.tally(Fetch::Lines);
+    for (fetch, count, rate) in BY_LINES {
+        if let Some(tally) = counts.tally(fetch) {
+            trial.record_one(count, signed(tally.accesses));
+            let hits = vec![signed(tally.hits() * MILLION)];
+            trial.record(rate, tally.accesses.max(1), hits);
+        }
+    }
     let mean_bytes = seen.instruction_bytes as f64 / seen.instructions.max(1) as f64;
     if let Some(rate) = no_reuse_hit_rate(mean_bytes, line_bytes) {
         trial.record_one("no_reuse_ppm", (rate * MILLION as f64).round() as i64);
@@ -57,7 +64,7 @@ pub(super) fn record(
     if let Some(found) = &counts.cycles {
         cycles(trial, seen.instructions, found);
     }
-    if let Some(found) = counts.pipeline_misses {
+    if let (Some(found), Some(lines)) = (counts.pipeline_misses, lines) {
         let [found, misses] = [found, lines.misses()].map(|count| count as f64);
         trial.check("misses of the cache before the pipeline", found, misses, misses);
     }

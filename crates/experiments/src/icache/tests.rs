@@ -1,8 +1,11 @@
-use super::play::{Build, Code, Counts, Equals, IM, IMC, Placing, Seen, Setting, play};
+use super::kernels::KERNELS;
+use super::play::{Build, Code, Counts, Equals, IM, IMC, More, Placing, Seen, Setting, play};
 use super::{BUILDS, COMPILERS, MAPPINGS, design, setting};
 use isa::cache::Fetch;
 use isa::pipeline::Parameters;
 use kit::model::{Caches, Design, Profile, ProgramFile, Replacement};
+
+const TWICE: More<'_> = More { among: &[], twice: true };
 
 fn before(bytes: u32, placing: Placing) -> Setting {
     let core = Parameters { miss: 20, ..Parameters::textbook() };
@@ -10,7 +13,7 @@ fn before(bytes: u32, placing: Placing) -> Setting {
 }
 
 fn seen(build: Build, setting: Setting) -> (Seen, Counts) {
-    let seen = play(&Code::carried(build[0]).unwrap(), &[setting], &[]).unwrap();
+    let seen = play(&Code::carried(build[0]).unwrap(), &[setting], TWICE).unwrap();
     let counts = seen.of[0];
     (seen, counts)
 }
@@ -21,9 +24,12 @@ fn the_programs_give_the_figures_of_three_other_simulators() {
     assert_eq!(both.each_ref().map(|it| it.0.text_bytes), [160, 94]);
     assert_eq!(both.each_ref().map(|it| it.0.instructions), [143_467; 2]);
     assert_eq!(both.each_ref().map(|it| it.0.short), [0, 102_486]);
-    assert_eq!(both.each_ref().map(|it| it.1.tally(Fetch::Instruction).misses()), [104, 49]);
+    assert_eq!(
+        both.each_ref().map(|it| it.1.tally(Fetch::Instruction).unwrap().misses()),
+        [104, 49]
+    );
     assert_eq!(both.each_ref().map(|it| it.1.pipeline_misses), [Some(104), Some(49)]);
-    let accesses = |fetch| both.each_ref().map(|it| it.1.tally(fetch).accesses);
+    let accesses = |fetch| both.each_ref().map(|it| it.1.tally(fetch).unwrap().accesses);
     assert_eq!(accesses(Fetch::WordBuffer), [143_467, 92_229]);
     assert_eq!(accesses(Fetch::LineBuffer), [71_759, 51_245]);
 }
@@ -31,11 +37,11 @@ fn the_programs_give_the_figures_of_three_other_simulators() {
 #[test]
 fn without_compression_it_takes_104_bytes_to_be_as_good_as_48() {
     let full = before(48, Placing::lru(0));
-    let wanted = seen(IMC, full).1.tally(Fetch::Instruction);
+    let wanted = seen(IMC, full).1.tally(Fetch::Instruction).unwrap();
     let plain = Equals::of(&Code::carried(IM[0]).unwrap(), &[full]).unwrap();
     assert_eq!(plain.as_good(&full, wanted), Some(104));
     // Where nothing is left but the first access of each line, no size is large enough.
-    let best = seen(IMC, before(256, Placing::lru(0))).1.tally(Fetch::Instruction);
+    let best = seen(IMC, before(256, Placing::lru(0))).1.tally(Fetch::Instruction).unwrap();
     assert_eq!(plain.as_good(&full, best), None);
 }
 
@@ -47,15 +53,21 @@ fn one_run_answers_for_every_setting() {
     let settings: Vec<Setting> =
         placings.flat_map(|placing| [32, 64, 128].map(|bytes| before(bytes, placing))).collect();
     let code = Code::carried(IMC[0]).unwrap();
-    let all = play(&code, &settings, &settings).unwrap();
+    let all = play(&code, &settings, More { among: &settings, twice: true }).unwrap();
     for (setting, together) in settings.iter().zip(&all.of) {
-        let alone = play(&code, &[*setting], &[]).unwrap();
+        let alone = play(&code, &[*setting], TWICE).unwrap();
         assert_eq!(alone.of[0], *together, "{setting:?}");
-        assert_eq!(together.pipeline_misses, Some(together.tally(Fetch::Lines).misses()));
+        // What the caches before the pipelines count is what a sweep counts.
+        let without = play(&code, &[*setting], More::default()).unwrap();
+        assert_eq!(without.of[0], *together, "{setting:?}");
+        assert_eq!(
+            together.pipeline_misses,
+            together.tally(Fetch::Lines).map(|lines| lines.misses())
+        );
     }
     let equals = Equals::from_run(&all);
     let direct = before(64, Placing::lru(1));
-    assert_eq!(equals.as_good(&direct, all.of[1].tally(Fetch::Instruction)), Some(64));
+    assert_eq!(equals.as_good(&direct, all.of[1].tally(Fetch::Instruction).unwrap()), Some(64));
 }
 
 fn every_setting(design: &Design, profile: Profile) -> Vec<Setting> {
@@ -129,4 +141,25 @@ fn every_level_has_its_code() {
 #[test]
 fn nothing_of_it_is_measured() {
     assert!(design().is_exact());
+}
+
+/// Every kernel ends with its known result (a trial fails otherwise), and compression saves some of each.
+#[test]
+fn every_kernel_checks_itself_and_is_smaller_compressed() {
+    for (name, build) in KERNELS {
+        let [plain, compressed] = build.map(|elf| {
+            let code = Code::carried(elf).unwrap();
+            play(&code, &[before(256, Placing::lru(1))], TWICE).unwrap_or_else(|why| {
+                panic!("{name}: {why:?}");
+            })
+        });
+        let share = f64::from(compressed.text_bytes) / f64::from(plain.text_bytes);
+        assert!((0.5..0.9).contains(&share), "{name}: {share}");
+        assert!(
+            (10_000..1_000_000).contains(&plain.instructions),
+            "{name}: {}",
+            plain.instructions
+        );
+        assert!(compressed.short > 0 && plain.short == 0, "{name}");
+    }
 }

@@ -13,6 +13,7 @@ mod tests;
 
 pub(crate) use own::design as design_of_programs;
 
+use isa::pipeline::Cycles;
 use kit::{Result, Stop, Trial};
 use programs::{EVENTS, Event, INTERVALS, Plan};
 use run::{CACHES, Caching, Compared, STAGES, Way};
@@ -66,10 +67,23 @@ fn check(trial: &mut Trial<'_>, plan: &Plan, compared: &Compared) {
     }
 }
 
+/// Keeps which part of a program's steps are traps, and which part of its cycles is lost.
+fn shares(trial: &mut Trial<'_>, traps: u64, cycles: &Cycles) {
+    let total = cycles.total();
+    let mut share = |name: &str, part: u64, whole: u64| {
+        trial.record(name, whole.max(1), vec![part.saturating_mul(1_000_000) as i64]);
+    };
+    share("trap_ppm", traps, cycles.retired + cycles.trapped);
+    share("cost_ppm", cycles.trapped + cycles.trap + cycles.trap_return, total);
+    share("redirect_ppm", cycles.control, total);
+    trial.record_one("cycle_count", total as i64);
+}
+
 fn record(trial: &mut Trial<'_>, plan: &Plan, way: &Way, compared: &Compared) {
     let (event, rounds) = (plan.event, plan.rounds);
     let happens = event.traps().max(1) * rounds;
     let total = compared.with.cycles.total();
+    shares(trial, compared.with.traps, &compared.with.cycles);
     trial.record("lost_count", happens, vec![compared.lost(event) as i64]);
     trial.record("whole_count", rounds, vec![compared.whole()]);
     let share_ppm = compared.whole() as f64 * 1e6 / total as f64;

@@ -1,16 +1,15 @@
 //! The experiment on the user's own programs: how often they trap, and what that costs.
 
 use super::run::STAGES;
+use super::shares;
 use crate::icache::{Code, FACTOR, code, time_limit_ms, which};
-use isa::Cause;
 use isa::pipeline::{Cycles, Latency, Parameters, Pipeline, Stage};
-use kit::model::{
-    Card, Cell, Design, Finding, Grid, Profile, ProgramFile, Quantity, Response, Treatment, Unit,
-};
+use kit::model::{Cell, Design, Finding, Grid, Profile, ProgramFile, Quantity, Treatment};
 use kit::{Result, Stop, Trial};
 
-/// Parts per million of a whole.
-const MILLION: u64 = 1_000_000;
+/// The responses that any program has; those behind a trap only one that traps.
+const OF_PROGRAMS: [&str; 6] =
+    ["trap_ppm", "cost_ppm", "redirect_ppm", "cycle_count", "lost_count", "return_count"];
 
 /// Returns the design for some files.
 pub(crate) fn design(programs: &[ProgramFile]) -> Design {
@@ -32,7 +31,7 @@ pub(crate) fn design(programs: &[ProgramFile]) -> Design {
     let all = |factor: &str| (factor.to_owned(), Vec::new());
     let grid = Grid { from: Profile::Smoke, vary: ["stage", "latency", FACTOR].map(all).into() };
     design.grids = vec![grid];
-    design.responses = responses();
+    design.responses.retain(|response| OF_PROGRAMS.contains(&response.name.as_str()));
     design.findings = programs.iter().enumerate().flat_map(findings).collect();
     design.claims = Vec::new();
     design.figures = Vec::new();
@@ -40,30 +39,6 @@ pub(crate) fn design(programs: &[ProgramFile]) -> Design {
     design.programs = programs.to_vec();
     design.time_limit_ms = time_limit_ms(&design, programs);
     design
-}
-
-fn responses() -> Vec<Response> {
-    let from = ("the first fetch", "the last write-back");
-    let source = "the pipeline's account of its cycles";
-    let made = [
-        ("trap_ppm", "share of its steps that are traps", "exceptions and interrupts"),
-        ("interrupt_ppm", "share of its steps that are interrupts", ""),
-        ("lost_count", "cycles lost behind a trap", "minus the slot of the trapped instruction"),
-        ("return_count", "cycles lost behind mret", "divided by the traps"),
-        (
-            "cost_ppm",
-            "share of all cycles that its traps lose",
-            "their own slots, and what is lost behind them and behind mret; not their handlers",
-        ),
-        ("redirect_ppm", "share of all cycles lost behind branches and jumps", ""),
-        ("cycle_count", "cycles in all", ""),
-    ];
-    let response = |(name, label, corrected): (&str, &str, &str)| {
-        let card = Card::new(from.0, from.1, corrected, source);
-        let unit = if name.ends_with("_ppm") { Unit::Ppm } else { Unit::Count };
-        Response { exact: true, ..Response::new(name, label, unit, card) }
-    };
-    made.into_iter().map(response).collect()
 }
 
 fn findings((number, program): (usize, &ProgramFile)) -> Vec<Finding> {
@@ -94,28 +69,16 @@ fn findings((number, program): (usize, &ProgramFile)) -> Vec<Finding> {
     ]
 }
 
-/// What a run counts next to its cycles.
-#[derive(Clone, Copy, Debug, Default)]
-struct Traps {
-    steps: u64,
-    traps: u64,
-    interrupts: u64,
-}
-
 /// Conducts a trial of a user's program: one run for all pipelines.
 pub(super) fn trial(trial: &mut Trial<'_>) -> Result<()> {
     let (code, sha256): (Code, String) = code(trial, trial.level(FACTOR)?)?;
     let own = trial.spec().treatment.clone();
     let treatments = std::iter::once(&own).chain(&trial.spec().also);
     let mut pipelines = treatments.map(pipeline).collect::<Result<Vec<Pipeline>>>()?;
-    let mut seen = Traps::default();
+    let mut traps = 0;
     trial.begin()?;
     let ran = code.run(|step| {
-        seen.steps += 1;
-        if let Some(trap) = step.trap {
-            seen.traps += 1;
-            seen.interrupts += u64::from(matches!(trap.cause, Cause::Interrupt(_)));
-        }
+        traps += u64::from(step.trap.is_some());
         for pipeline in &mut pipelines {
             pipeline.step(step, 0);
         }
@@ -128,7 +91,7 @@ pub(super) fn trial(trial: &mut Trial<'_>) -> Result<()> {
             pipelines.next().ok_or_else(|| Stop::failed("a treatment has no pipeline"))?;
         trial.observe("ended", stopped);
         trial.observe("sha256", &sha256);
-        record(trial, &seen, pipeline.cycles());
+        record(trial, traps, pipeline.cycles());
         Ok(())
     };
     keep(trial)?;
@@ -147,19 +110,10 @@ fn pipeline(treatment: &Treatment) -> Result<Pipeline> {
     Pipeline::new(parameters).map_err(|error| Stop::failed(error.to_string()))
 }
 
-fn record(trial: &mut Trial<'_>, seen: &Traps, cycles: &Cycles) {
-    let total = cycles.total();
-    let signed = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
-    let mut share = |name: &str, part: u64, whole: u64| {
-        trial.record(name, whole.max(1), vec![signed(part.saturating_mul(MILLION))]);
-    };
-    share("trap_ppm", seen.traps, seen.steps);
-    share("interrupt_ppm", seen.interrupts, seen.steps);
-    share("cost_ppm", cycles.trapped + cycles.trap + cycles.trap_return, total);
-    share("redirect_ppm", cycles.control, total);
-    trial.record_one("cycle_count", signed(total));
-    if seen.traps > 0 {
-        trial.record("lost_count", seen.traps, vec![signed(cycles.trap)]);
-        trial.record("return_count", seen.traps, vec![signed(cycles.trap_return)]);
+fn record(trial: &mut Trial<'_>, traps: u64, cycles: &Cycles) {
+    shares(trial, traps, cycles);
+    if traps > 0 {
+        trial.record("lost_count", traps, vec![cycles.trap as i64]);
+        trial.record("return_count", traps, vec![cycles.trap_return as i64]);
     }
 }

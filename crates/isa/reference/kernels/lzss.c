@@ -1,7 +1,7 @@
-/* LZSS (Storer and Szymanski 1982): 2 KiB compressed with a window of 256 bytes, and back. */
+/* LZSS (Storer and Szymanski 1982): 640 bytes compressed with a window of 256 bytes, and back. */
 #include "kernel.h"
 
-static u8 text[2048], packed[4096], back[2048];
+static u8 text[640], packed[1280], back[640];
 
 static u32 pack(void)
 {

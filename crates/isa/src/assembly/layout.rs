@@ -36,7 +36,7 @@ pub(super) enum What {
     /// Nothing but a place.
     Label,
     Code(Real),
-    /// Numbers of so many bytes each.
+    /// Numbers, and how many bytes each has.
     Values(u32, Vec<(Expression, Place)>),
     Bytes(Vec<u8>),
     Space(u32),

@@ -75,6 +75,8 @@ pub fn assemble(
     let mut mistakes = Vec::new();
     let statements = lex::statements(text, &mut mistakes);
     let mut source = layout::Source::default();
+    // What compilers' start-up code loads into gp.
+    source.constant_of("__global_pointer$", DATA_ADDRESS.into());
     constants.iter().for_each(|(name, value)| source.constant_of(name, *value));
     for statement in &statements {
         if let Err(mistake) = source.read(statement) {

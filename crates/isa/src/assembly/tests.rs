@@ -166,12 +166,12 @@ fn the_entry_is_start_or_a_global_main_or_the_first_instruction() {
 }
 
 #[test]
-fn every_mistake_is_told_with_its_place() {
-    let told = mistakes(
+fn every_mistake_is_shown_with_its_place() {
+    let found = mistakes(
         "addi a0, a1, 5000\n  lw a0\n\tfoo a0\nj nowhere\n.word \"x\"\n.data\nadd a0, a0, a0",
     );
     assert_eq!(
-        told,
+        found,
         [
             "1:1: 5000 is not from -2048 to 2047; li loads any constant",
             "2:3: lw takes rd, offset(rs1)",
@@ -211,8 +211,8 @@ fn every_mistake_is_told_with_its_place() {
         ("nop nop", "takes no operands"),
         ("§", "unexpected"),
     ] {
-        let told = mistakes(text).join("\n");
-        assert!(told.contains(wanted), "{text:?}: {told}");
+        let found = mistakes(text).join("\n");
+        assert!(found.contains(wanted), "{text:?}: {found}");
     }
     let deep = format!("li a0, {}1", "(".repeat(100_000));
     assert!(mistakes(&deep)[0].contains("too deeply"));
@@ -304,4 +304,16 @@ fn constants_can_be_given() {
     let constants = [("BASE".to_owned(), 0x9000_0000)];
     let program = assemble("li a0, BASE", &constants, false).unwrap().program;
     assert_eq!(program.segments[0].bytes, lui(A0, 0x90000).to_le_bytes());
+}
+
+#[test]
+fn the_break_is_moved_where_memory_is() {
+    let moved = |bytes| {
+        let text = format!(
+            "li a0, 0\nli a7, 214\necall\nmv s0, a0\nli t0, {bytes}\nadd a0, a0, t0\necall\nsub a0, a0, s0\n\
+             li a7, 93\necall"
+        );
+        run(&text, false).1
+    };
+    assert_eq!((moved(64), moved(0x0100_0000), moved(-64)), (64, 0, 0));
 }

@@ -52,6 +52,7 @@ pub struct Cache {
     last: u32,
     /// Whether another store to it changes nothing.
     last_is_dirty: bool,
+    line_changes: u64,
     tally: Tally,
 }
 
@@ -66,6 +67,7 @@ impl Cache {
             yardstick: Recency::new(vec![geometry.lines()]),
             last: NONE,
             last_is_dirty: false,
+            line_changes: 0,
             tally: Tally::default(),
         }
     }
@@ -88,6 +90,21 @@ impl Cache {
     /// What it adds up to so far.
     pub fn tally(&self) -> Tally {
         self.tally
+    }
+
+    /// Accesses so far of another line than the one before; of a cache for instructions these are the
+    /// accesses by [`Fetch::LineBuffer`](super::Fetch::LineBuffer).
+    pub fn line_changes(&self) -> u64 {
+        self.line_changes
+    }
+
+    /// Reads some bytes again if they lie in the line that was read last, and reports whether they do.
+    #[inline]
+    pub(crate) fn reads_again(&mut self, address: u32, bytes: u8) -> bool {
+        let last = address.wrapping_add(u32::from(bytes.wrapping_sub(1))) >> self.line_shift;
+        let again = address >> self.line_shift == self.last && last == self.last && bytes > 0;
+        self.tally.accesses += u64::from(again);
+        again
     }
 
     /// Reads the line in which an address lies, and fetches it if it is not there.
@@ -116,6 +133,7 @@ impl Cache {
     }
 
     fn look_up(&mut self, line: u32, is_store: bool) -> Effect {
+        self.line_changes += u64::from(line != self.last);
         let writes = self.config().writes();
         let fetches = writes.allocate || !is_store;
         let makes_dirty = is_store && writes.back;

@@ -28,6 +28,14 @@ use crate::Access;
 #[derive(Clone, Debug)]
 pub struct Sweep {
     configs: Vec<Config>,
+    fetch: Fetch,
+    /// Log2 of the bytes of the shortest line.
+    shift: u32,
+    /// The line of that size that was accessed last, if another access of it is one that changes nothing
+    /// but the number of accesses.
+    held: Option<u32>,
+    /// Accesses of all caches that lay in it.
+    repeats: u64,
     /// By the bytes of a line, ascending.
     groups: Vec<Group>,
 }
@@ -46,22 +54,46 @@ impl Sweep {
             members.retain(|one| one.geometry().line_bytes() == line_bytes);
             Group::new(&members, fetch)
         };
-        Sweep { groups: line_bytes.into_iter().filter_map(group).collect(), configs }
+        Sweep {
+            fetch,
+            shift: line_bytes.first().map_or(0, |bytes| bytes.trailing_zeros()),
+            held: None,
+            repeats: 0,
+            groups: line_bytes.into_iter().filter_map(group).collect(),
+            configs,
+        }
     }
 
     /// Fetches an instruction of `size` bytes: 2 or 4, or 0 where nothing could be fetched.
     #[inline]
     pub fn access(&mut self, pc: u32, size: u8) {
+        let first = pc >> self.shift;
+        let last = pc.wrapping_add(u32::from(size.wrapping_sub(1))) >> self.shift;
+        if self.held == Some(first) && first == last && size > 0 {
+            self.repeats += 1;
+        } else {
+            self.fetch(pc, size);
+        }
+    }
+
+    fn fetch(&mut self, pc: u32, size: u8) {
+        let Some(behind_first) = size.checked_sub(1) else { return };
         for group in &mut self.groups {
             for address in group.fetcher.accesses(pc, size) {
                 group.access(address);
             }
         }
+        self.held = match self.fetch {
+            Fetch::Instruction => Some(pc >> self.shift),
+            Fetch::Lines => Some(pc.wrapping_add(u32::from(behind_first)) >> self.shift),
+            Fetch::WordBuffer | Fetch::LineBuffer => None,
+        };
     }
 
     /// Loads or stores data: one access for each line that its bytes touch.
     #[inline]
     pub fn data(&mut self, access: &Access) {
+        self.held = None;
         for group in &mut self.groups {
             let last = access.address.wrapping_add(u32::from(access.bytes.max(1)) - 1);
             group.access(access.address);
@@ -83,7 +115,8 @@ impl Sweep {
         let result = |config: &Config| {
             let line_bytes = config.geometry().line_bytes();
             let group = self.groups.iter().find(|group| group.line_bytes == line_bytes)?;
-            Some((*config, group.tally(*config)?))
+            let tally = group.tally(*config)?;
+            Some((*config, Tally { accesses: tally.accesses + self.repeats, ..tally }))
         };
         self.configs.iter().filter_map(result).collect()
     }

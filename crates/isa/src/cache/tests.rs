@@ -185,7 +185,7 @@ proptest! {
         // Hill and Smith's capacity misses: those of the yardstick that are not cold.
         prop_assert_eq!(tally.capacity + tally.spared, yardstick.capacity);
     }
-    /// Stores of every kind against lists: what is there, and what memory is told.
+    /// Stores of every kind against lists: what is there, and what is written to memory.
     #[test]
     fn stores_do_to_memory_what_lists_say(
         geometry in geometry(),

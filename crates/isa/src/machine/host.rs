@@ -87,7 +87,7 @@ impl Machine {
         self.host.input = input;
     }
 
-    /// Takes the next line of the input with its end, at most so many bytes.
+    /// Takes the next line of the input with its end, at most a number of bytes.
     fn line(&mut self, most: u32) -> Vec<u8> {
         let mut line = Vec::new();
         while line.len() < most as usize && line.last() != Some(&b'\n') {
@@ -172,8 +172,12 @@ impl Machine {
                 let read = self.read_line(self.register(A1), self.register(A2), false);
                 answer(self, read);
             }
-            // There is no other file, and no memory to be had.
-            linux::READ | linux::CLOSE | linux::BREAK => answer(self, 0),
+            linux::BREAK => {
+                let end = self.set_break(value);
+                answer(self, end);
+            }
+            // There is no other file.
+            linux::READ | linux::CLOSE => answer(self, 0),
             linux::SEEK => answer(self, linux::NO_SEEK),
             linux::STATUS => answer(self, linux::NO_CALL),
             _ => return false,
@@ -193,6 +197,20 @@ impl Machine {
         }
         self.host.heap = next;
         start
+    }
+
+    /// Moves the end of the memory that a program may use, where memory is there (`brk`): where it is then, 0
+    /// for a program that does not say where its data end.
+    fn set_break(&mut self, end: u32) -> u32 {
+        let now = self.host.heap;
+        if now == NOWHERE {
+            return 0;
+        }
+        let there = |bytes: u32| self.memory.bytes(now, bytes as usize).is_some();
+        if end.checked_sub(now).is_some_and(there) {
+            self.host.heap = end;
+        }
+        self.host.heap
     }
 
     /// Writes bytes of memory to standard output or error: how many, or the number of an error.

@@ -42,7 +42,7 @@ pub struct Config {
     /// The first level for data, if there is one.
     pub data: Option<cache::Config>,
     /// The second level, for both: it is asked for what a first level lacks, or for everything where there
-    /// is none, and it is told what that writes. Its lines are as long as those of the first, or longer.
+    /// is none, and it gets what that writes. Its lines are as long as those of the first, or longer.
     pub second: Option<cache::Config>,
     /// Cycles that a line costs beyond those if the second level also lacks it.
     pub second_miss: u16,
@@ -143,7 +143,10 @@ impl System {
     #[inline]
     pub fn step(&mut self, step: &Step) -> Seen {
         let (mut waits, mut instruction_misses, mut data_misses) = (Waits::default(), 0, 0);
-        if let Some(fetcher) = &mut self.fetcher {
+        let again = |cache: &mut Cache| cache.reads_again(step.pc, step.size);
+        if let Some(fetcher) = &mut self.fetcher
+            && !self.instruction.as_mut().is_some_and(again)
+        {
             for address in fetcher.accesses(step.pc, step.size) {
                 if let Some(cache) = &mut self.instruction {
                     if cache.access(address) == Outcome::Hit {

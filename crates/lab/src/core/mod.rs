@@ -124,7 +124,7 @@ fn curves(
     if loaded.lines.is_empty() {
         return Ok(vec![sizes::curve(loaded, "misses", config.instruction)?]);
     }
-    let kinds = [("32 bits", false), ("16 and 32 bits", true)].into_iter();
+    let kinds = [("RV32", false), ("RV32C", true)].into_iter();
     let curve = |(name, compressed)| {
         sizes::curve(&load(args, path, content, compressed)?, name, config.instruction)
     };

@@ -148,6 +148,22 @@ function drawCaches(state) {
   at("caches").replaceChildren(...parts);
 }
 
+// Draws misses over the size of the instruction cache, a bar for each kind of code.
+function drawCurves() {
+  if (!run.curves.length) return;
+  const rate = (curve, point) => 1000 * point.misses / Math.max(1, curve.instructions);
+  const largest = Math.max(...run.curves.flatMap(curve => curve.points.map(point => rate(curve, point))));
+  const rows = run.curves[0].points.flatMap((point, at_) => run.curves.map((curve, number) => {
+    const here = rate(curve, curve.points[at_]);
+    const bar = make("span", "bar");
+    bar.style.width = (11 * here / largest).toFixed(2) + "rem";
+    return make("tr", number ? "second" : "", make("th", "", number ? "" : point.bytes + " B"), make("td", "quiet", curve.name),
+      make("td", "", here.toFixed(1)), make("td", "", bar));
+  }));
+  at("curves").replaceChildren(make("h2", "", "Misses per 1 000 instructions, by the size of the instruction cache"),
+    make("div", "scroll tall", make("table", "", ...rows)));
+}
+
 function draw() {
   const state = stateAt(cycle);
   at("slider").value = at("number").value = cycle;
@@ -207,6 +223,7 @@ document.addEventListener("keydown", event => {
   event.preventDefault();
 });
 addEventListener("resize", draw);
+drawCurves();
 
 document.title = "scruple · " + run.file;
 at("name").textContent = run.file;

@@ -6,6 +6,7 @@ use crate::exit::Exit;
 use crate::session;
 use isa::assembly::disassemble;
 use isa::cache::Cache;
+use isa::encode::SP;
 use isa::pipeline::Cycles;
 use isa::system::{Config, Profile, Seen, System};
 use isa::{Kind, Machine, Program, Step, Stopped};
@@ -13,6 +14,9 @@ use model::{CORE_FORMAT, CoreCache, CoreCause, CoreFunction, CoreLine, CoreRun, 
 
 /// Steps between two questions whether to go on.
 pub(super) const UNASKED_STEPS: u64 = 1 << 22;
+
+/// Bytes above the stack pointer at the start, which are 0.
+const ARGUMENTS_BYTES: u32 = 16;
 
 /// The instructions and functions that are listed.
 const LINES_MAX: usize = 10;
@@ -35,6 +39,9 @@ impl Loaded {
         let mut machine =
             experiments::start(&self.program, &self.file).map_err(anyhow::Error::msg)?;
         machine.set_input(self.input.clone());
+        // Start-up code for Linux finds its arguments there: none.
+        let top = machine.register(SP);
+        machine.set_register(SP, top.saturating_sub(ARGUMENTS_BYTES));
         Ok(machine)
     }
 

@@ -60,7 +60,7 @@ pub(super) fn show(recording: &Recording) -> Result<()> {
             terminal_size::terminal_size().map_or((80, 24), |(width, height)| (width.0, height.0));
         let lines = view.lines(cycle, width.into(), height.into());
         write(&format!("\x1b[H{}\x1b[J", lines.join("\x1b[K\r\n") + "\x1b[K"));
-        cycle = match keys.next() {
+        cycle = match keys.wait() {
             None | Some(Key::Quit | Key::Letter('q')) => return Ok(()),
             Some(Key::Right | Key::Letter('l' | ' ')) => cycle + 1,
             Some(Key::Left | Key::Letter('h')) => cycle.saturating_sub(1),
@@ -306,7 +306,7 @@ fn cell(row: &Row, cycle: u64) -> Option<char> {
     row.cells.as_bytes().get(place).map(|byte| char::from(*byte))
 }
 
-/// Puts texts of so many columns next to each other, as far as there is room.
+/// Puts texts of the same number of columns next to each other, as far as there is room.
 fn in_columns(texts: Vec<String>, columns: usize, width: usize) -> Vec<String> {
     let count = ((width + 2) / (columns + 2)).max(1);
     texts.chunks(count).map(|texts| texts.join("  ")).collect()

@@ -9,6 +9,7 @@ mod book;
 mod calibration;
 mod cluster;
 mod compare;
+mod core;
 mod doctor;
 mod drawn;
 mod drill;

@@ -1,7 +1,10 @@
 //! `scruple run icache` on program files, from the file to the report.
 
 use crate::support::{alone, said, scruple, stored_trials};
-use isa::encode::{A0, A7, SP, ZERO, addi, ecall, jal, jalr, lui, lw, ret, sw};
+use isa::csr::{MEPC, MTVEC};
+use isa::encode::{
+    A0, A7, SP, T0, ZERO, addi, auipc, csrrs, csrrw, ecall, jal, jalr, lui, lw, mret, ret, sw,
+};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -97,6 +100,75 @@ fn the_carried_programs_give_the_same_figures_as_files() {
 }
 
 #[test]
+fn every_cache_that_is_chosen_is_answered_exactly_by_one_run() {
+    let _alone = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let session = dir.path().join("s");
+    let program = format!("{REFERENCE}/gcc14-rv32imc.elf");
+    let chosen = "--cache-sizes 16,64,1KiB --cache-lines 8,16 --cache-ways 1,2,full \
+                  --cache-policies lru,fifo,random,plru --runs 1 --no-shield -o";
+    let arguments: Vec<&str> = chosen.split_whitespace().collect();
+    let output = run(&[&arguments[..], &[session.to_str().unwrap(), "--elf", &program]].concat());
+    assert!(output.status.success(), "{}", said(&output));
+    let summary = read(&session.join("summary.json"));
+    let own = &summary["experiments"].as_array().unwrap()[0];
+    // One line of 16 bytes is no set of two, and 128 lines are no set of a tree.
+    let caches = 4 * (3 * 3 + 3 * 3 - 1) - 1;
+    assert_eq!(own["outcomes"][0]["trials"], caches);
+    // Nothing is measured, so that there is no control, and one block is exact.
+    assert_eq!(summary["experiments"].as_array().unwrap().len(), 1);
+    let rows = own["estimates"].as_array().unwrap();
+    let misses = |wanted: [(&str, &str); 4]| {
+        let is = |row: &&Value| {
+            row["response"] == "miss_count"
+                && wanted.iter().all(|(factor, level)| row["treatment"][factor] == *level)
+        };
+        let found = &rows.iter().find(is).unwrap()["estimate"];
+        assert_eq!((&found["low"], &found["high"]), (&found["point"], &found["point"]));
+        found["point"].as_f64().unwrap()
+    };
+    let at = |bytes, ways, policy| {
+        [("cache_bytes", bytes), ("line_bytes", "8"), ("ways", ways), ("policy", policy)]
+    };
+    let page = std::fs::read_to_string(session.join("report.html")).unwrap();
+    assert!(page.contains("--cache-sizes 16,64,1024 --cache-lines 8,16 --cache-ways 1,2,full"));
+    // The page docs/icache.md has them.
+    assert_eq!(misses(at("64", "1", "lru")), 49.0);
+    assert_eq!(misses(at("64", "full", "lru")), 95.0);
+    assert_eq!(misses(at("16", "1", "fifo")), 51_245.0);
+    // One process for all of them.
+    let trials = std::fs::read_to_string(session.join("trials.ndjson")).unwrap();
+    assert_eq!(trials.lines().filter(|line| line.contains("\"process\":{")).count(), 1);
+}
+
+#[test]
+fn traps_of_a_program_are_counted_with_what_they_lose() {
+    let _alone = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let session = dir.path().join("s");
+    // A handler that steps over the ecall: mtvec is 0x1018.
+    let handler = [csrrs(T0, MEPC, ZERO), addi(T0, T0, 4), csrrw(ZERO, MEPC, T0), mret()];
+    let main = [auipc(A0, 0), addi(A0, A0, 24), csrrw(ZERO, MTVEC, A0), ecall(), ecall(), ret()];
+    let path = file(dir.path(), "traps", &elf(&[&main[..], &handler].concat()));
+    let fixed = ["run", "traps", "--runs", "1", "--no-shield", "--elf", &path, "-o"];
+    let output = scruple().args(fixed).arg(&session).output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    let summary = read(&session.join("summary.json"));
+    let own = &summary["experiments"].as_array().unwrap()[0];
+    let rows = own["estimates"].as_array().unwrap();
+    for (stage, latency, lost) in [("ID", "0", 1.0), ("WB", "0", 4.0), ("WB", "2", 6.0)] {
+        for (response, wanted) in [("lost_count", lost), ("return_count", lost)] {
+            let is = |row: &&Value| {
+                let at = &row["treatment"];
+                row["response"] == response && at["stage"] == stage && at["latency"] == latency
+            };
+            let row = rows.iter().find(is).unwrap();
+            assert_eq!(row["estimate"]["point"], wanted, "{response} {stage} {latency}");
+        }
+    }
+}
+
+#[test]
 fn a_file_that_changed_is_said_and_never_taken() {
     let _alone = alone();
     let dir = tempfile::tempdir().unwrap();
@@ -138,6 +210,36 @@ fn a_file_that_changed_is_said_and_never_taken() {
     assert_eq!(read(&session.join("summary.json"))["complete"], true);
 }
 
+/// Checks that each of some arguments is refused in one sentence that says this.
+fn refuses(dir: &Path, refused: &[(&[&str], &str)]) {
+    for (arguments, wanted) in refused {
+        let session = dir.join("never");
+        let output = measured(&session, arguments);
+        let told = told(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", said(&output));
+        assert!(told.starts_with("error: ") && told.contains(wanted), "{arguments:?}: {told}");
+        let line = told.lines().next().unwrap_or_default();
+        assert!(line.len() > 20 && !told.contains("panicked"), "{arguments:?}: {told}");
+        assert!(!session.exists(), "{arguments:?} left a session");
+    }
+}
+
+#[test]
+fn caches_that_cannot_be_are_one_sentence() {
+    let dir = tempfile::tempdir().unwrap();
+    let good = file(dir.path(), "good", &elf(&[ret()]));
+    let refused: [(&[&str], &str); 7] = [
+        (&["--elf", &good, "--cache-sizes", "3"], "expected a size from 4 bytes"),
+        (&["--elf", &good, "--cache-sizes", "1KiB,"], "expected a size from 4 bytes"),
+        (&["--elf", &good, "--cache-ways", "0"], "from 1 to 1024, or full"),
+        (&["--elf", &good, "--cache-policies", "mru"], "expected lru, fifo, random or plru"),
+        (&["--elf", &good, "--cache-sizes", "48", "--cache-ways", "2"], "no cache can be built"),
+        (&["--elf", &good, "--cache-lines", "8192"], "no cache can be built"),
+        (&["--cache-sizes", "64"], "--elf <FILE>|--rebuild"),
+    ];
+    refuses(dir.path(), &refused);
+}
+
 #[test]
 fn what_is_no_program_is_one_sentence() {
     let dir = tempfile::tempdir().unwrap();
@@ -157,7 +259,7 @@ fn what_is_no_program_is_one_sentence() {
         [(76, 4), (68, 900), (56, 900), (60, u32::MAX - 1)].map(|(at, word)| patched(at, word));
     let [huge, dynamic, odd, away] =
         [(72, 1 << 30), (52, 3), (24, 0x1001), (24, 0x5000)].map(|(at, word)| patched(at, word));
-    let refused: [(&[&str], &str); 33] = [
+    let refused: [(&[&str], &str); 34] = [
         (&["--elf", "/no/such/file"], "No such file"),
         (&["--elf", "/"], "is a folder"),
         (&["--elf", "/dev/zero"], "no regular file"),
@@ -176,7 +278,8 @@ fn what_is_no_program_is_one_sentence() {
         (&["--elf", &good, "--elf", &good], "named twice"),
         (&["--elf", &good, "--rebuild"], "cannot be used with"),
         (&["--trace"], "--elf <FILE>|--rebuild"),
-        (&["traps", "--elf", &good], "only with icache, not with traps"),
+        (&["create", "--elf", &good], "only with icache and traps, not with create"),
+        (&["traps", "--rebuild"], "only with icache, not with traps"),
         (&["--elf", &good, "--instructions", "0"], "--instructions"),
         (&["--elf", &put("version", &changed(6, 2))], "version"),
         (&["--elf", &put("headers", &changed(42, 31))], "the size of a program header"),
@@ -195,18 +298,9 @@ fn what_is_no_program_is_one_sentence() {
         (&["--elf", &good, "--memory", "0x180000000:1MiB"], "expected an address and a size"),
         (&["--memory", "0x80000000:1MiB"], "--elf <FILE>|--rebuild"),
     ];
-    for (arguments, wanted) in refused {
-        let session = dir.path().join("never");
-        let output = measured(&session, arguments);
-        let told = told(&output);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", said(&output));
-        assert!(told.starts_with("error: ") && told.contains(wanted), "{arguments:?}: {told}");
-        let line = told.lines().next().unwrap_or_default();
-        assert!(line.len() > 20 && !told.contains("panicked"), "{arguments:?}: {told}");
-        assert!(!session.exists(), "{arguments:?} left a session");
-    }
+    refuses(dir.path(), &refused);
     let alone = scruple().args(["run", "--elf", &good]).output().unwrap();
-    assert!(told(&alone).contains("--elf works only with icache"), "{}", said(&alone));
+    assert!(told(&alone).contains("--elf works only with icache and traps"), "{}", said(&alone));
 }
 
 #[test]

@@ -12,8 +12,8 @@ fn plant(n: u32) -> String {
     format!("{PLANT}_{n}")
 }
 
-fn no_programs(_: &[ProgramFile]) -> Design {
-    Design::default()
+fn no_programs(_: &str, _: &[ProgramFile]) -> Option<Design> {
+    None
 }
 
 fn environment() -> Environment {
@@ -323,8 +323,8 @@ fn program_files_are_numbered() {
         instructions_max: 1,
         ..ProgramFile::default()
     };
-    let design = |programs: &[ProgramFile]| Design {
-        id: "icache".into(),
+    let design = |id: &str, programs: &[ProgramFile]| Design {
+        id: id.into(),
         factors: vec![Factor {
             name: "program".into(),
             levels: programs.iter().map(|it| Level::new(&it.level, &it.about)).collect(),
@@ -335,10 +335,10 @@ fn program_files_are_numbered() {
         programs: programs.to_vec(),
         ..Design::default()
     };
-    let made = design(&[file(&plant(1)), file(&plant(2))]);
+    let made = design("icache", &[file(&plant(1)), file(&plant(2))]);
     let manifest = manifest(made.clone(), None);
-    let mut redaction =
-        Redaction::new(&manifest, "s".into(), design).expect("it is of this version");
+    let mut redaction = Redaction::new(&manifest, "s".into(), |id, all| Some(design(id, all)))
+        .expect("it is of this version");
     let json = serde_json::to_string(redaction.manifest()).expect("it is JSON");
     assert!(!json.contains(PLANT), "{json}");
     let treatment = Treatment::from_iter([("program".to_string(), plant(2))]);

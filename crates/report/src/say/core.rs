@@ -2,7 +2,7 @@
 
 use crate::doc::{Block, Doc, Role, Table, Text, Tone};
 use model::{CoreCache, CoreCurve, CoreRun};
-use wording::number::{binary, count, or_dash, share};
+use wording::number::{binary, count, or_dash};
 use wording::{cleaned, counted, short};
 
 /// The most lines of a program's output that are shown.
@@ -98,6 +98,11 @@ fn output(output: &str) -> Vec<Block<'static>> {
     blocks
 }
 
+/// A share in tenths of a per cent, below each other in a table.
+fn share(part: f64) -> String {
+    format!("{:.1} %", 100.0 * part)
+}
+
 /// A share as a bar of twenty columns at most.
 fn bar(part: f64) -> String {
     "█".repeat((part * 20.0).round() as usize)
@@ -160,7 +165,15 @@ fn curves(curves: &[CoreCurve]) -> Vec<Block<'static>> {
     let heads = curves.iter().flat_map(|curve| [format!("#{}", curve.name), String::new()]);
     let heads: Vec<String> = std::iter::once("cache".into()).chain(heads).collect();
     let mut table = Table::of(&heads);
-    for point in &first.points {
+    // Larger caches do not differ.
+    let settled = |at: usize| {
+        let is_last = |curve: &CoreCurve| {
+            curve.points.get(at).map(|one| one.misses) == curve.points.last().map(|one| one.misses)
+        };
+        curves.iter().all(is_last)
+    };
+    let shown = (0..first.points.len()).find(|at| settled(*at)).unwrap_or(0) + 1;
+    for point in first.points.iter().take(shown) {
         let cells = curves.iter().flat_map(|curve| {
             let rate = curve.per_thousand(point.bytes);
             [

@@ -5,7 +5,7 @@ use super::disturbance;
 use crate::Session;
 use crate::doc::{Block, Table, Text, Tone};
 use crate::words;
-use model::{ControlResult, Estimate};
+use model::{ControlResult, Design, Estimate};
 use wording::number::{self, Terms, ratio, share};
 use wording::{counted, short};
 
@@ -30,6 +30,11 @@ fn found(session: &Session<'_>) -> Found {
         trust.controls.iter().filter(|control| control.differs).collect();
     different.sort_by(|a, b| excess(&b.ratio).total_cmp(&excess(&a.ratio)));
     let Some(worst) = different.first() else {
+        if is_computed(session) {
+            let why =
+                "Every number here is computed, not measured: it is the same on every machine.";
+            return Found { tone: Tone::Good, warning: "", answer: "yes", why: vec![why.into()] };
+        }
         if trust.controls.is_empty() || !trust.holds {
             let why = "No A/A control has enough trials: how far this machine can be trusted is not \
                        known.";
@@ -62,6 +67,14 @@ fn found(session: &Session<'_>) -> Found {
     );
     let why = vec![Text::strong(so), why.into()];
     Found { tone: Tone::Bad, warning: "do not trust", answer: "not all", why }
+}
+
+/// Reports whether nothing of a session is measured, so that it has no control and needs none.
+fn is_computed(session: &Session<'_>) -> bool {
+    let designs = &session.manifest.designs;
+    session.summary.trust.controls.is_empty()
+        && !designs.is_empty()
+        && designs.iter().all(Design::is_exact)
 }
 
 /// By how much a ratio that should be 1 may miss it, as a share: the far end of its interval,
@@ -117,6 +130,9 @@ pub(crate) fn line(session: &Session<'_>) -> (Tone, String) {
     if !summary.complete {
         return (Tone::Care, "Not complete: some planned trials are missing".into());
     }
+    if is_computed(session) {
+        return (Tone::Good, "Trustworthy: every number is computed, not measured".into());
+    }
     let taken = [
         (summary.meter.throttled_share, "a CPU quota stopped the trials for {} of their time"),
         (summary.meter.steal_share, "other machines took {} of the trials' CPU time"),
@@ -141,7 +157,8 @@ pub(crate) const QUESTION: &str = "Can these numbers be trusted?";
 pub(crate) fn answer(session: &Session<'_>) -> Block<'static> {
     let Found { tone, answer, why, .. } = found(session);
     let why = why.first().filter(|_| tone == Tone::Good).map(Text::words);
-    let text = wording::sentences([why, Some(floor_sentence(session))]);
+    let floor = (!is_computed(session)).then(|| floor_sentence(session));
+    let text = wording::sentences([why, floor]);
     Block::said(tone, answer, vec![text.into()])
 }
 
@@ -214,6 +231,22 @@ mod tests {
     fn said(session: &Session<'_>) -> (Tone, String) {
         let found = found(session);
         (found.tone, found.why.iter().map(Text::words).collect::<Vec<_>>().join(" "))
+    }
+
+    #[test]
+    fn what_is_only_computed_needs_no_control() {
+        let mut fixture = fixture::session(3);
+        fixture.summary.trust.controls.clear();
+        fixture.summary.trust.floor = None;
+        for design in &mut fixture.manifest.designs {
+            design.responses.iter_mut().for_each(|response| response.exact = true);
+        }
+        let fixture::Fixture { manifest, records, summary } = &fixture;
+        let session = Session { manifest, records, summary };
+        let (tone, text) = said(&session);
+        assert!(tone == Tone::Good && text.contains("computed, not measured"), "{text}");
+        let (tone, text) = line(&session);
+        assert!(tone == Tone::Good && text.contains("computed"), "{text}");
     }
 
     fn said_with(ratios: &[Estimate]) -> (Tone, String) {

@@ -3,8 +3,8 @@
 mod page;
 
 use model::{
-    Advice, Comparison, FleetResult, Knee, LoadComparison, LoadPrediction, LoadResult, Scaling,
-    Selftest, Summary, Watched, Why,
+    Advice, Comparison, CoreRun, FleetResult, Knee, LoadComparison, LoadPrediction, LoadResult,
+    Scaling, Selftest, Summary, Watched, Why,
 };
 use schemars::{JsonSchema, schema_for};
 
@@ -30,7 +30,7 @@ fn document<T: JsonSchema>(
 }
 
 /// Returns all documents, in the order of docs/schemas.md.
-fn documents() -> [Document; 12] {
+fn documents() -> [Document; 13] {
     [
         document::<Summary>(
             "summary",
@@ -61,6 +61,11 @@ fn documents() -> [Document; 12] {
             "waits",
             "`scruple waits --json`",
             &["format", "command", "elapsed_ns", "cpu_ns", "time", "waits", "threads", "unasked"],
+        ),
+        document::<CoreRun>(
+            "core",
+            "`scruple core --json`",
+            &["format", "file", "failure", "instructions", "cycles", "causes", "caches", "lines"],
         ),
         document::<Advice>(
             "plan",

@@ -170,7 +170,8 @@ fn described(table: &Table<'_>, treatments: &[Treatment], disturbed: &[Disturbed
 
 /// Returns the number formed from one response, disturbed or not.
 pub(crate) fn form(table: &Table<'_>, quantity: &Quantity, response: &str) -> Effect {
-    let mut former = Former { table, response, of_means: None, remarks: Vec::new() };
+    let (of_means, remarks, is_one_block) = (None, Vec::new(), false);
+    let mut former = Former { table, response, of_means, remarks, is_one_block };
     let evidence = match quantity {
         Quantity::Value { at, .. } => former.value(at),
         Quantity::Ratio { of, to, .. } => former.ratio(of, to, 1.0),
@@ -192,6 +193,8 @@ struct Former<'t> {
     response: &'t str,
     of_means: Option<f64>,
     remarks: Vec<String>,
+    /// Whether there is one block, of computed numbers.
+    is_one_block: bool,
 }
 
 impl Former<'_> {
@@ -366,11 +369,12 @@ impl Former<'_> {
 
     /// Returns the numbers of a response's blocks, of which a computed one needs no second: where there is
     /// one block, another would say the same.
-    fn decisive(&self, mut numbers: Vec<f64>) -> Vec<f64> {
+    fn decisive(&mut self, mut numbers: Vec<f64>) -> Vec<f64> {
         if let [number] = numbers[..]
             && self.is_computed()
         {
             numbers.push(number);
+            self.is_one_block = true;
         }
         numbers
     }
@@ -385,6 +389,7 @@ impl Former<'_> {
 
     fn located(&mut self, located: Option<Located>, scale: Scale) -> Option<Evidence> {
         let located = located?;
+        let located = if self.is_one_block { located.of_one_block() } else { located };
         let computed = self.is_computed();
         let blocks = located.samples;
         match (located.agrees, computed) {

@@ -115,6 +115,13 @@ fn near(a: f64, b: f64) -> bool {
 }
 
 impl Located {
+    /// Returns the same as what one block says that was taken twice.
+    pub(crate) fn of_one_block(self) -> Self {
+        let first = |numbers: &[f64]| numbers.iter().take(1).copied().collect::<Arc<[f64]>>();
+        let (blocks, ascending) = (first(&self.blocks), first(&self.ascending));
+        Located { samples: 1, effective: 1.0, blocks, ascending, ..self }
+    }
+
     fn new(values: &[f64], point: f64, low: f64, high: f64) -> Self {
         let samples = values.len();
         Located {

@@ -1,0 +1,187 @@
+//! `scruple core`: what it shows of a program, and what it says of one that is wrong.
+
+use crate::support::*;
+use model::CoreRun;
+use std::io::Write;
+use std::process::{Output, Stdio};
+
+const PAGE: &str = include_str!("../../../../docs/core.md");
+const ELF: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../isa/reference/gcc14-rv32imc.elf");
+
+/// Runs `scruple core - ARGUMENTS` with a text on standard input.
+fn core(text: &str, arguments: &[&str]) -> Output {
+    let mut command = scruple();
+    command.args(["core", "-"]).args(arguments).env("COLUMNS", "80").env("LANG", "C.UTF-8");
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A file that is refused need not be read.
+    let _ = child.stdin.take().unwrap().write_all(text.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+fn example(name: &str) -> String {
+    let output = scruple().args(["core", "--example", name]).output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Returns the block of the page that begins with a line.
+fn block(begins: &str) -> &'static str {
+    let start = PAGE.find(begins).unwrap();
+    &PAGE[start..start + PAGE[start..].find("```").unwrap()]
+}
+
+#[test]
+fn the_lessons_of_the_page_are_what_is_printed() {
+    let trap = text(&core(&example("trap"), &["--pipeline", "trap"]));
+    assert!(trap.contains(block("cycles 2 to 25")), "{trap}");
+    assert!(trap.lines().all(|line| line.chars().count() <= 80), "{trap}");
+    assert!(!trap.contains('\u{1b}'), "{trap}");
+    let sizes = text(&core(&example("sort"), &["--sizes"]));
+    assert!(sizes.contains(block("Misses per 1 000")), "{sizes}");
+}
+
+#[test]
+fn a_program_is_shown_as_data_whose_parts_add_up() {
+    let caches = ["--json", "--icache", "64,1,8", "--dcache", "64,2,8", "--set", "miss=10"];
+    let output = core(&example("sort"), &caches);
+    assert!(output.status.success(), "{}", said(&output));
+    let run: CoreRun = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((run.status, run.failure.as_str(), run.instructions), (Some(0), "", 1977));
+    assert!(run.output.starts_with("1 2 3 5 7 8 11"), "{}", run.output);
+    assert_eq!(run.causes.iter().map(|cause| cause.cycles).sum::<u64>(), run.cycles);
+    assert_eq!(run.functions.iter().map(|one| one.executions).sum::<u64>(), run.instructions);
+    assert_eq!(run.caches.len(), 2);
+    assert!(run.caches.iter().all(|cache| cache.hit_rate().unwrap() > 0.5), "{:?}", run.caches);
+    // Cycles of all functions are all but the filling of the pipeline.
+    let cycles: u64 = run.functions.iter().map(|one| one.cycles).sum();
+    assert!(cycles <= run.cycles && run.cycles - cycles < 20, "{cycles} of {}", run.cycles);
+}
+
+#[test]
+fn an_elf_file_runs_too() {
+    let output = scruple().args(["core", ELF, "--json"]).output().unwrap();
+    let run: CoreRun = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((run.instructions, run.short_instructions, run.cycles), (143_467, 102_486, 163_989));
+    assert_eq!(run.lines[0].line, None);
+}
+
+#[test]
+fn a_program_that_fails_is_shown_as_failed_everywhere() {
+    let text_of = "li a0, 3\nli a7, 93\necall";
+    let output = core(text_of, &[]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output).contains("The program failed: it exited with status 3"),
+        "{}",
+        text(&output)
+    );
+    assert!(said(&output).contains("failed: it exited with status 3"), "{}", said(&output));
+    let output = core(text_of, &["--json"]);
+    let run: CoreRun = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((output.status.code(), run.status), (Some(2), Some(3)));
+    assert!(run.failure.contains("status 3"), "{}", run.failure);
+    let output = core("loop: addi a0, a0, 1\nj loop", &["--instructions", "1000"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(text(&output).contains("was stopped after 1000 instructions"), "{}", text(&output));
+}
+
+#[test]
+fn what_cannot_be_run_is_refused_in_one_line() {
+    for (program, arguments, wanted) in [
+        ("", &[][..], "is empty"),
+        ("\0\u{1}", &[], "neither an ELF file nor a text"),
+        ("\u{7f}ELF", &[], "the header of the ELF file cannot be read"),
+        ("# nothing", &[], "has no instructions"),
+        (".data\n.word 1", &[], "has no instructions"),
+        ("foo a0", &[], "standard input:1:1: there is no instruction foo"),
+        ("nop\nadd a0", &[], ":2:1: add takes rd, rs1, rs2"),
+        ("foo\nbar", &[], "2 mistakes"),
+        ("j nowhere", &[], "nowhere is not defined"),
+        ("lw a0, 0(zero)", &[], "load access fault"),
+        ("la a0, end\nsw a0, 0(a0)\nend: nop", &[], "store access fault"),
+        ("li a0, 64\njr a0", &[], "where no memory is"),
+        ("li a7, 77\necall", &[], "a7 is 77"),
+        (".word 0\nnop", &["--stack", "17"], "--stack"),
+        ("nop", &["--pipeline", "5..1"], "100..160"),
+        ("nop", &["--set", "branch=XX"], "branch takes"),
+        ("nop", &["--set", "speed=1"], "expected NAME=VALUE"),
+        ("nop", &["--set", "depth=4"], "four stages"),
+        ("nop", &["--icache", "1KiB,3,16"], "sets of 3 ways"),
+        ("nop", &["--dcache", "48,full,8", "--policy", "tree"], "--dcache"),
+        ("nop", &["--instructions", "0"], "--instructions"),
+        ("nop", &["--define", "X"], "--define"),
+        ("nop", &["--input", "/nonexistent"], "--input"),
+        ("nop", &["--html", "/nonexistent/x.html"], "--html"),
+        ("nop", &["--html", "-", "--json"], "each want standard output"),
+        ("nop", &["--step"], "--step needs a terminal"),
+        ("nop", &["--memory", "0:1GiB"], "--memory"),
+        (".data\n.space 0x3ffffff\n.space 9", &[], "64 MiB"),
+    ] {
+        let output = core(program, arguments);
+        let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{program:?} {arguments:?}: {complaint}");
+        let lines = complaint.lines().filter(|line| line.starts_with("error:")).count();
+        assert_eq!(lines, 1, "{program:?} {arguments:?}: {complaint}");
+        assert!(complaint.contains(wanted), "{program:?} {arguments:?}: {complaint}");
+    }
+    let output = scruple().args(["core", "/"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+}
+
+#[test]
+fn a_page_needs_nothing_but_itself_and_is_bounded() {
+    let caches = ["--icache", "64,2,8", "--dcache", "64,1,8", "--html", "-"];
+    let page = text(&core(&(example("sort") + "# </script><b>"), &caches));
+    assert!(page.starts_with("<!DOCTYPE html>") && page.len() < 3_000_000, "{}", page.len());
+    assert!(!page.contains("http://") && !page.contains("https://") && !page.contains("{{"));
+    let data = page.split(r#"id="data">"#).nth(1).unwrap().split("</script>").next().unwrap();
+    let data: serde_json::Value = serde_json::from_str(data).unwrap();
+    let recording = &data["recording"];
+    assert_eq!(recording["stages"].as_array().unwrap().len(), 5);
+    let rows = recording["rows"].as_array().unwrap();
+    assert_eq!(rows.iter().filter(|row| row["fate"] == "r").count(), 1977);
+    // A program without an end fills a page of the same size.
+    let page = text(&core(
+        "loop: addi a0, a0, 1\nsw a0, -4(sp)\nj loop",
+        &["--html", "-", "--instructions", "100000"],
+    ));
+    assert!(
+        page.contains("2000 instructions are held") && page.len() < 3_000_000,
+        "{}",
+        page.len()
+    );
+}
+
+#[test]
+fn a_terminal_is_left_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("trap.s");
+    std::fs::write(&file, example("trap")).unwrap();
+    let words = [
+        binary().display().to_string(),
+        "core".into(),
+        file.display().to_string(),
+        "--step".into(),
+    ];
+    let line = format!("stty cols 80 rows 24; {}; stty -a", wording::command_line(&words));
+    let mut command = std::process::Command::new("timeout");
+    command
+        .args(["60", "script", "-qec", &line, "/dev/null"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"llq").unwrap();
+    let output = child.wait_with_output().unwrap();
+    let shown = text(&output);
+    assert!(shown.contains("cycle 0 of 0 to 30") && shown.contains("\u{1b}[?1049l"), "{shown}");
+    let settings = shown.rsplit("\u{1b}[?1049l").next().unwrap();
+    assert!(settings.contains("isig icanon iexten echo "), "{settings}");
+}
