@@ -224,13 +224,11 @@ impl Runner {
             log: talk.log_text(),
         };
         self.clear(order.trial);
-        let mut records = answered_also(also, &record, known.others);
-        records.insert(0, record);
-        Ok(records)
+        Ok(with_others(record, also, known.others))
     }
 
     /// Reports whether a trial did not complete because this process is asked to stop: who asks all processes
-    /// asks the trial, too, and that is no outcome of it. An error if its CPUs are gone.
+    /// also asks the trial, and that is no outcome of it. An error if its CPUs are gone.
     fn is_stopped(&mut self, trial: u64) -> Result<bool, Error> {
         let stopped = sys::interrupt::requested().is_some();
         let found = if stopped { Ok(()) } else { self.cpus_are_there() };
@@ -430,8 +428,8 @@ fn answered(message: FromTrial, phase: Phase, known: &mut Known) -> Talk {
     }
 }
 
-/// The records of the treatments that a trial answered next to its own, which share its fate.
-fn answered_also(also: &[(u32, Treatment)], own: &Record, answers: Vec<Answer>) -> Vec<Record> {
+/// A trial's record, and those of the treatments that it answered next to its own, which share its fate.
+fn with_others(own: Record, also: &[(u32, Treatment)], answers: Vec<Answer>) -> Vec<Record> {
     let mut answers = answers.into_iter();
     let record = |(trial, (position, treatment)): (u64, &(u32, Treatment))| {
         let answer = answers.next().filter(|_| own.measured.is_some());
@@ -441,7 +439,8 @@ fn answered_also(also: &[(u32, Treatment)], own: &Record, answers: Vec<Answer>) 
         let observed = if measured.is_some() { observed.into() } else { own.observed.clone() };
         Record { trial, position, treatment, measured, observed, process: None, ..own.clone() }
     };
-    (own.trial + 1..).zip(also).map(record).collect()
+    let others: Vec<Record> = (own.trial + 1..).zip(also).map(record).collect();
+    std::iter::once(own).chain(others).collect()
 }
 
 /// The outcome, from what was said and how the process ended.

@@ -387,6 +387,9 @@ pub(crate) fn code(trial: &Trial<'_>, level: &str) -> Result<(Code, String)> {
     Ok((code, program.sha256.clone()))
 }
 
+/// The most steps of a program that are looked at before its session.
+const LOOKED_STEPS_MAX: u64 = 20_000_000;
+
 /// What a run of a program to its end shows before any cache is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Looked {
@@ -402,6 +405,8 @@ pub struct Looked {
     pub failure: Option<String>,
     /// Whether it ended at the limit of instructions.
     pub limited: bool,
+    /// Whether it goes on: only its first steps were looked at.
+    pub goes_on: bool,
     /// What it wrote.
     pub output: String,
 }
@@ -409,8 +414,8 @@ pub struct Looked {
 /// Steps between two questions whether to go on: they take some hundredths of a second.
 const UNASKED_STEPS: u64 = 1 << 22;
 
-/// Runs a program in an ELF file to its end, or to the limit of instructions. Asks now and then
-/// whether to go on; `None` if not.
+/// Runs a program in an ELF file to its end, or to the limit of instructions, or as far as is looked at
+/// before a session. Asks now and then whether to go on; `None` if not.
 ///
 /// # Errors
 /// A sentence that says why it is no program for this machine.
@@ -421,10 +426,11 @@ pub fn look(
 ) -> Result<Option<Looked>, String> {
     let code = Code::of(content, file)?;
     let mut machine = code.start()?;
+    let most = file.instructions_max.min(LOOKED_STEPS_MAX);
     let stopped = loop {
-        let left = file.instructions_max - machine.steps();
+        let left = most - machine.steps();
         let stopped = machine.run(left.min(UNASKED_STEPS), |_| {});
-        if stopped != Stopped::Limit || machine.steps() == file.instructions_max {
+        if stopped != Stopped::Limit || machine.steps() == most {
             break stopped;
         }
         if !go_on() {
@@ -440,9 +446,13 @@ pub fn look(
         text_bytes: code.text_bytes(),
         steps,
         outside: machine.outside(),
-        ended: stopped.to_string(),
+        ended: match stopped {
+            Stopped::Limit if steps < file.instructions_max => "it goes on".into(),
+            stopped => stopped.to_string(),
+        },
         failure,
-        limited: stopped == Stopped::Limit,
+        limited: stopped == Stopped::Limit && steps == file.instructions_max,
+        goes_on: stopped == Stopped::Limit && steps < file.instructions_max,
         output: String::from_utf8_lossy(machine.output()).into_owned(),
     }))
 }

@@ -25,6 +25,7 @@
 mod config;
 mod fetch;
 mod geometry;
+mod held;
 mod measures;
 mod recency;
 mod single;

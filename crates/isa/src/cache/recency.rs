@@ -86,6 +86,12 @@ impl Recency {
         Some(missed_by)
     }
 
+    /// The number of a line that was accessed, counted from 0 in the order of first accesses; 0 also for one
+    /// that was not.
+    pub(super) fn number(&mut self, line: u32) -> usize {
+        self.places.get_mut(line).saturating_sub(1) as usize
+    }
+
     /// Accesses a line only if the smallest of the sizes holds it; returns what
     /// [`access`](Self::access) would.
     pub(super) fn touch(&mut self, line: u32) -> Option<usize> {

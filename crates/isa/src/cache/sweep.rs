@@ -15,8 +15,8 @@
 //! Other policies have no such stack. Their caches are played one by one behind the same filter, and
 //! share what gives a miss its class.
 
+use super::held::Held;
 use super::recency::Recency;
-use super::tags::Tags;
 use super::{Config, Fetch, Fetcher, Policy, Tally};
 use crate::Access;
 
@@ -144,7 +144,7 @@ struct Group {
 /// A cache that is played by itself.
 #[derive(Clone, Debug)]
 struct Other {
-    tags: Tags,
+    held: Held,
     /// The place of its lines among the recency's sizes.
     size: usize,
     /// Without the accesses.
@@ -160,7 +160,7 @@ impl Group {
             members.iter().partition(|one| one.policy() == Policy::Lru);
         let other = |config: Config| {
             let size = recency.sizes().binary_search(&config.geometry().lines()).ok()?;
-            Some(Other { tags: Tags::new(config), size, tally: Tally::default() })
+            Some(Other { held: Held::new(config), size, tally: Tally::default() })
         };
         let others = others.into_iter().filter_map(other).collect();
         let members: Vec<_> = stacked.iter().map(|one| one.geometry()).collect();
@@ -199,9 +199,12 @@ impl Group {
 
     fn look_up(&mut self, line: u32) {
         let missed_by = self.recency.access(line);
-        for Other { tags, size, tally } in &mut self.others {
-            let hit = tags.access(line, false, true).hit;
-            tally.note(hit, missed_by.map(|missed_by| missed_by > *size));
+        if !self.others.is_empty() {
+            let number = self.recency.number(line);
+            for Other { held, size, tally } in &mut self.others {
+                let hit = held.access(line, number);
+                tally.note(hit, missed_by.map(|missed_by| missed_by > *size));
+            }
         }
         let Some(missed_by) = missed_by else {
             self.cold += 1;
@@ -223,7 +226,7 @@ impl Group {
     /// What a member adds up to; `None` if it is none.
     fn tally(&self, config: Config) -> Option<Tally> {
         if config.policy() != Policy::Lru {
-            let other = self.others.iter().find(|other| other.tags.config() == config)?;
+            let other = self.others.iter().find(|other| other.held.config() == config)?;
             return Some(Tally { accesses: self.accesses, ..other.tally });
         }
         let geometry = config.geometry();

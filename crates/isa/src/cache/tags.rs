@@ -106,7 +106,7 @@ fn bring_forward(set: &mut [u32], place: usize) {
 }
 
 /// Makes all bits above a way point to the other half.
-fn point_away(tree: &mut u64, ways: usize, way: usize) {
+pub(super) fn point_away(tree: &mut u64, ways: usize, way: usize) {
     let mut node = ways + way;
     while node > 1 {
         let is_second = node & 1;
@@ -116,7 +116,7 @@ fn point_away(tree: &mut u64, ways: usize, way: usize) {
 }
 
 /// The way that the bits of a tree lead to.
-fn pointed_to(tree: u64, ways: usize) -> usize {
+pub(super) fn pointed_to(tree: u64, ways: usize) -> usize {
     let mut node = 1;
     while node < ways {
         node = 2 * node + (tree >> node & 1) as usize;
@@ -128,7 +128,7 @@ fn pointed_to(tree: u64, ways: usize) -> usize {
 /// generators*, OOPSLA 2014. A generator of our own, since replacement needs few and plain draws and
 /// the same ones for ever.
 #[derive(Clone, Copy, Debug)]
-struct SplitMix(u64);
+pub(super) struct SplitMix(pub(super) u64);
 
 impl SplitMix {
     fn next(&mut self) -> u64 {
@@ -141,7 +141,7 @@ impl SplitMix {
     /// A number below `bound`, which is at most 2^20: the product of 32 bits and the bound prefers
     /// none by more than one part in 4,096 (D. Lemire, *Fast random integer generation in an
     /// interval*, ACM Transactions on Modeling and Computer Simulation 29(1), 2019).
-    fn below(&mut self, bound: usize) -> usize {
+    pub(super) fn below(&mut self, bound: usize) -> usize {
         (((self.next() >> 32) * bound as u64) >> 32) as usize
     }
 }

@@ -59,6 +59,11 @@ fn say(ProgramFile { level, instructions_max, .. }: &ProgramFile, seen: &Looked)
     }
     match &seen.failure {
         Some(why) => ui::warn(&format!("{level} fails: {why}; all its trials will fail")),
+        None if seen.goes_on => ui::note(&format!(
+            "{level} goes on after {} steps, as far as it was run beforehand; if it does not end within \
+             {instructions_max}, all numbers are of those",
+            seen.steps
+        )),
         None if seen.limited => ui::warn(&format!(
             "{level} did not end within {instructions_max} instructions: all numbers are of those, and \
              --instructions N changes how many they are"
