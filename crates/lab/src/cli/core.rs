@@ -92,7 +92,7 @@ pub(crate) struct CoreArgs {
     pub(crate) preset: Preset,
     /// Change a parameter of the pipeline, such as branch=ID or forwarding=off; may be repeated
     ///
-    /// docs/core.md lists them. `--set help` prints their names and values.
+    /// docs/core.md lists them; an unknown name lists their names.
     #[arg(long, value_name = "NAME=VALUE", value_parser = Setting::parse)]
     pub(crate) set: Vec<Setting>,
     /// Add a cache for instructions: its size, ways and bytes of a line, such as 1KiB,2,16
