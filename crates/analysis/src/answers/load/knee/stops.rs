@@ -7,7 +7,7 @@
 use super::twin::Trace;
 
 /// A time without an answer is a stop if at least `LEAST` are as long, and by chance at most this part of them. There
-/// is at most one for so many answers: what is more frequent is how the server works.
+/// is at most one for `ANSWERS_LEAST` answers: what is more frequent is how the server works.
 const LEAST: usize = 3;
 const BY_CHANCE: f64 = 0.1;
 const ANSWERS_LEAST: usize = 200;
