@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_computed_is_conducted_twice_unless_more_is_asked_for() {
+    fn what_is_computed_is_conducted_once_unless_more_is_asked_for() {
         let blocks = |exact: bool, blocks: Option<u32>| {
             let mut course = course();
             course.design.responses.iter_mut().for_each(|response| response.exact = exact);
@@ -389,7 +389,7 @@ mod tests {
             }
             conducted
         };
-        assert_eq!((blocks(false, None), blocks(true, None)), (6, 2));
+        assert_eq!((blocks(false, None), blocks(true, None)), (6, 1));
         assert_eq!((blocks(true, Some(1)), blocks(true, Some(4))), (1, 4));
     }
 
