@@ -271,8 +271,8 @@ fn what_is_no_program_is_one_sentence() {
         (&["--elf", &put("object", &changed(16, 1))], "an executable at fixed addresses"),
         (&["--elf", &put("arm", &changed(18, 40))], "RISC-V"),
         (
-            &["--elf", &put("call", &elf(&[addi(A7, ZERO, 5), ecall(), ret()]))],
-            "a7 is 5, and the host",
+            &["--elf", &put("call", &elf(&[addi(A7, ZERO, 99), ecall(), ret()]))],
+            "a7 is 99, and the host",
         ),
         (&["--elf", &put("float", &elf(&[0x0000_0053]))], "illegal instruction"),
         (&["--elf", &good, "--elf", &good], "named twice"),
