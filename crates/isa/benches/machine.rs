@@ -1,7 +1,7 @@
 //! How many instructions of the machine one core carries out in a second.
 //!
-//! `cargo bench -p isa --bench machine [-- RUNS]` runs each reference program so many times (100 if
-//! not told) with nobody who looks, with a cache of one kind that looks at each pc, with a sweep over one
+//! `cargo bench -p isa --bench machine [-- RUNS]` runs each reference program RUNS times (100 by
+//! default) alone, with a cache of one kind that looks at each pc, with a sweep over one
 //! cache that also says why it misses, and with a pipeline behind a cache, five times each, and prints the
 //! median. What is counted is the CPU time of the one thread. It asserts
 //! nothing: a time is no test.

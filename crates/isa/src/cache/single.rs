@@ -238,7 +238,7 @@ mod tests {
     /// Two lines of one place, by hand: 0 is stored to, read, given up for 2 and read again.
     #[test]
     fn what_memory_is_told_depends_on_how_stores_are_written() {
-        let told = |back, allocate| {
+        let counts = |back, allocate| {
             let config = Config::from(Geometry::new(2, 1, 8).unwrap());
             let mut cache = Cache::new(config.writing(Writes { back, allocate }));
             for (line, is_store) in [(0, true), (0, false), (0, true), (2, false), (0, false)] {
@@ -247,9 +247,9 @@ mod tests {
             let tally = cache.tally();
             (tally.misses(), tally.fetched(), tally.written_back, tally.written_through)
         };
-        assert_eq!(told(true, true), (3, 3, 1, 0));
-        assert_eq!(told(false, true), (3, 3, 0, 2));
-        assert_eq!(told(true, false), (4, 3, 1, 1));
-        assert_eq!(told(false, false), (4, 3, 0, 2));
+        assert_eq!(counts(true, true), (3, 3, 1, 0));
+        assert_eq!(counts(false, true), (3, 3, 0, 2));
+        assert_eq!(counts(true, false), (4, 3, 1, 1));
+        assert_eq!(counts(false, false), (4, 3, 0, 2));
     }
 }

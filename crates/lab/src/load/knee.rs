@@ -177,7 +177,7 @@ impl Conduct<'_> {
             .into_iter()
             .any(|one| matches!(one, model::LoadPathology::AllStalled { .. }));
         let stops = stalled.then(|| {
-            "all connections stalled at once: the capacity includes such stops only if there were three or more"
+            "all connections stalled at once: with fewer than three such stops in all trials, the capacity may be too high"
                 .to_string()
         });
         for doubt in result.doubts.iter().chain(&stops) {

@@ -354,7 +354,7 @@ impl<'a> Stepper<'a> {
         }
     }
 
-    /// Whoever is behind a guest goes, and fetch goes elsewhere.
+    /// The instructions behind a guest are flushed, and fetch goes elsewhere.
     fn flush(&mut self, guest: Guest, is_predicted: bool, latency: u16, why: Why) {
         for behind in &mut self.stages {
             if behind.is_some_and(|other| other.number > guest.number) {
@@ -415,7 +415,7 @@ impl<'a> Stepper<'a> {
     }
 }
 
-/// Which steps a predictor says are taken, from what it was asked and told before.
+/// Which steps a predictor says are taken, from the branches before.
 fn guesses(prediction: Prediction, steps: &[Fed]) -> Vec<bool> {
     let mut counters: HashMap<u32, i32> = HashMap::new();
     let mut outcomes: Vec<u32> = Vec::new();
