@@ -76,15 +76,13 @@ fn main() {
             let core = Parameters { miss: 20, ..Parameters::textbook() };
             let instruction = Some(small.into());
             let config = Config { core, instruction, ..Config::default() };
-            let mut systems = vec![System::new(&config).unwrap()];
+            let mut system = System::new(&config).unwrap();
             let mut sweep = Sweep::new(&[small], Fetch::Instruction);
             let steps = run(&program, |step| {
                 sweep.access(step.pc, step.size);
-                for system in &mut systems {
-                    system.step(step);
-                }
+                system.step(step);
             });
-            std::hint::black_box((systems[0].cycles().total(), sweep.results()));
+            std::hint::black_box((system.cycles().total(), sweep.results()));
             steps
         });
         row(name, "whole step", runs, || {

@@ -6,11 +6,14 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// Log2 of the values of a page.
 const PAGE_SHIFT: u32 = 8;
 
+/// The values of a page.
+const PAGE: usize = 1 << PAGE_SHIFT;
+
 /// A value for each number, kept by pages of 256: most look-ups go to the page of the last one and need
 /// no hash. A number that was never asked for has the default value.
 #[derive(Clone, Debug)]
 pub(crate) struct Table<T> {
-    pages: Vec<(u32, Box<[T]>)>,
+    pages: Vec<(u32, Box<[T; PAGE]>)>,
     places: HashMap<u32, usize, BuildHasherDefault<PageHasher>>,
     /// The place of the page that was asked for last.
     recent: usize,
@@ -28,7 +31,7 @@ impl<T: Copy + Default> Table<T> {
         if self.pages.get(self.recent).is_none_or(|(known, _)| *known != page) {
             self.recent = self.place(page);
         }
-        &mut self.pages[self.recent].1[(number & ((1 << PAGE_SHIFT) - 1)) as usize]
+        &mut self.pages[self.recent].1[number as usize % PAGE]
     }
 
     #[cold]
@@ -36,7 +39,7 @@ impl<T: Copy + Default> Table<T> {
         let added = self.pages.len();
         let place = *self.places.entry(page).or_insert(added);
         if place == added {
-            self.pages.push((page, vec![T::default(); 1 << PAGE_SHIFT].into_boxed_slice()));
+            self.pages.push((page, Box::new([T::default(); PAGE])));
         }
         place
     }

@@ -194,25 +194,36 @@ impl Counts {
 }
 
 /// What is fetched in a run, whatever the cache.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Fetched {
     /// Instructions of 16 bits.
     short: u64,
-    bytes: u64,
+    /// Steps for which nothing could be fetched.
+    nothing: u64,
     /// Words, by a fetch unit that holds one ([`Fetch::WordBuffer`]).
     words: u64,
-    held: Option<u32>,
+    /// The word that it holds; at first none that there is.
+    held: u32,
 }
 
 impl Fetched {
+    const NONE: Self = Fetched { short: 0, nothing: 0, words: 0, held: u32::MAX };
+
     #[inline(always)]
     fn count(&mut self, step: &Step) {
-        let Some(behind_first) = step.size.checked_sub(1) else { return };
+        let Some(behind_first) = step.size.checked_sub(1) else {
+            self.nothing += 1;
+            return;
+        };
         self.short += u64::from(step.size == 2);
-        self.bytes += u64::from(step.size);
         let (first, last) = (step.pc >> 2, step.pc.wrapping_add(u32::from(behind_first)) >> 2);
-        self.words += u64::from(self.held != Some(first)) + u64::from(first != last);
-        self.held = Some(last);
+        self.words += u64::from(self.held != first) + u64::from(first != last);
+        self.held = last;
+    }
+
+    /// Returns the bytes of the instructions in a number of steps.
+    fn bytes(&self, steps: u64) -> u64 {
+        4 * (steps - self.nothing) - 2 * self.short
     }
 }
 
@@ -235,27 +246,30 @@ pub(super) fn play(code: &Code, settings: &[Setting], more: More<'_>) -> Result<
     let mut by_line = more.twice.then(|| Sweep::new(&caches, Fetch::Lines));
     let cores = unique(settings.iter().filter_map(|it| Some((it.cache, it.core?))));
     let mut systems = cores.iter().map(system).collect::<Result<Vec<System>>>()?;
-    let mut fetched = Fetched::default();
-    // What looks at little of a step is played into the machine's loop, which is twice as fast.
-    let ran = if by_line.is_none() && systems.is_empty() {
-        code.run(|step| {
+    let mut fetched = Fetched::NONE;
+    // Few observers are played into the machine's loop, which is up to twice as fast.
+    let ran = match (&mut by_line, systems.as_mut_slice()) {
+        (None, []) => code.run(|step| {
             fetched.count(step);
             by_instruction.access(step.pc, step.size);
-        })
-    } else {
-        code.run(|step| {
+        }),
+        (None, [system]) => code.run(|step| {
             fetched.count(step);
             by_instruction.access(step.pc, step.size);
-            if let Some(by_line) = &mut by_line {
+            system.step(step);
+        }),
+        (by_line, systems) => code.run(|step| {
+            fetched.count(step);
+            by_instruction.access(step.pc, step.size);
+            if let Some(by_line) = by_line {
                 by_line.access(step.pc, step.size);
             }
-            for system in &mut systems {
+            for system in &mut *systems {
                 system.step(step);
             }
-        })
+        }),
     };
     let (machine, stopped) = ran.map_err(Stop::Failed)?;
-    let Fetched { short, bytes: instruction_bytes, words: word_accesses, .. } = fetched;
     let by_instruction = by_instruction.results();
     let swept = by_line.as_ref().map(Sweep::results).unwrap_or_default();
     let find = |all: &[(Config, Tally)], cache| all.iter().find(|it| it.0 == cache).map(|it| it.1);
@@ -274,7 +288,7 @@ pub(super) fn play(code: &Code, settings: &[Setting], more: More<'_>) -> Result<
             tallies: [
                 find(&by_instruction, setting.cache),
                 lines,
-                counted(word_accesses),
+                counted(fetched.words),
                 changes.and_then(counted),
             ],
             cycles: system.map(|(_, system)| *system.cycles()),
@@ -284,8 +298,8 @@ pub(super) fn play(code: &Code, settings: &[Setting], more: More<'_>) -> Result<
     Ok(Seen {
         text_bytes: code.text_bytes(),
         instructions: machine.steps(),
-        short,
-        instruction_bytes,
+        short: fetched.short,
+        instruction_bytes: fetched.bytes(machine.steps()),
         outside: machine.outside(),
         stopped,
         of: settings.iter().map(counts).collect(),

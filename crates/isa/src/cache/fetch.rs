@@ -66,50 +66,29 @@ impl Fetcher {
     /// which is no access.
     ///
     /// A jump does not empty the buffer: what it holds is still what memory holds.
-    pub fn accesses(&mut self, pc: u32, size: u8) -> Accesses {
-        let mut accesses = Accesses { addresses: [0; 2], next: 0, count: 0 };
-        let Some(beyond) = size.checked_sub(1) else { return accesses };
-        let first = pc >> self.unit_shift;
-        self.read(first, &mut accesses);
-        if self.whole {
+    #[inline]
+    pub fn accesses(&mut self, pc: u32, size: u8) -> impl Iterator<Item = u32> + use<> {
+        let (mut first, mut second) = (None, None);
+        if let Some(beyond) = size.checked_sub(1) {
+            let unit = pc >> self.unit_shift;
+            first = self.read(unit);
             // No unit is shorter than the longest instruction, so that there is none between. The last
             // instruction of the address space goes on at 0.
             let last = pc.wrapping_add(u32::from(beyond)) >> self.unit_shift;
-            if last != first {
-                self.read(last, &mut accesses);
+            if self.whole && last != unit {
+                second = self.read(last);
             }
         }
-        accesses
+        first.into_iter().chain(second)
     }
 
-    fn read(&mut self, unit: u32, accesses: &mut Accesses) {
+    #[inline]
+    fn read(&mut self, unit: u32) -> Option<u32> {
         if self.buffered && self.held == Some(unit) {
-            return;
-        }
-        self.held = Some(unit);
-        accesses.addresses[usize::from(accesses.count)] = unit << self.unit_shift;
-        accesses.count += 1;
-    }
-}
-
-/// The accesses of one instruction.
-#[derive(Clone, Copy, Debug)]
-pub struct Accesses {
-    addresses: [u32; 2],
-    next: u8,
-    count: u8,
-}
-
-impl Iterator for Accesses {
-    type Item = u32;
-
-    fn next(&mut self) -> Option<u32> {
-        if self.next == self.count {
             return None;
         }
-        let address = self.addresses[usize::from(self.next)];
-        self.next += 1;
-        Some(address)
+        self.held = Some(unit);
+        Some(unit << self.unit_shift)
     }
 }
 

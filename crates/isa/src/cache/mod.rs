@@ -34,7 +34,7 @@ mod tags;
 mod tally;
 
 pub use config::{Config, Policy, Writes};
-pub use fetch::{Accesses, Fetch, Fetcher};
+pub use fetch::{Fetch, Fetcher};
 pub use geometry::{Geometry, GeometryError, LINE_BYTES_MAX, LINE_BYTES_MIN, LINES_MAX};
 pub use measures::{no_reuse_hit_rate, smallest_reaching};
 pub use single::{Cache, Effect, Miss, Outcome};

@@ -60,20 +60,11 @@ impl Recency {
 
     /// Accesses a line: how many of the sizes miss it, the smallest first; `None` if it is new, so
     /// that all do.
+    #[inline]
     pub(super) fn access(&mut self, line: u32) -> Option<usize> {
-        // No more lines exist than numbers below `NONE`: a line has four bytes or more.
-        let added = self.nodes.len() as u32;
         let known = self.places.get_mut(line);
         if *known == 0 {
-            *known = added + 1;
-            let place = added;
-            self.nodes.push(Node { newer: NONE, older: NONE, missed_by: 0 });
-            self.age(place, self.sizes.len());
-            self.lead(place);
-            // A size that this line has filled holds all lines that there are.
-            if let Ok(full) = self.sizes.binary_search(&(added + 1)) {
-                self.oldest_held[full] = self.oldest;
-            }
+            self.add(line);
             return None;
         }
         let place = *known - 1;
@@ -84,6 +75,21 @@ impl Recency {
             self.lead(place);
         }
         Some(missed_by)
+    }
+
+    /// Accesses a new line.
+    #[cold]
+    fn add(&mut self, line: u32) {
+        // No more lines exist than numbers below `NONE`: a line has four bytes or more.
+        let place = self.nodes.len() as u32;
+        *self.places.get_mut(line) = place + 1;
+        self.nodes.push(Node { newer: NONE, older: NONE, missed_by: 0 });
+        self.age(place, self.sizes.len());
+        self.lead(place);
+        // A size that this line has filled holds all lines that there are.
+        if let Ok(full) = self.sizes.binary_search(&(place + 1)) {
+            self.oldest_held[full] = self.oldest;
+        }
     }
 
     /// The number of a line that was accessed, counted from 0 in the order of first accesses; 0 also for one

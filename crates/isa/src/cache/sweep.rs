@@ -32,8 +32,8 @@ pub struct Sweep {
     /// Log2 of the bytes of the shortest line.
     shift: u32,
     /// The line of that size that was accessed last, if another access of it is one that changes nothing
-    /// but the number of accesses.
-    held: Option<u32>,
+    /// but the number of accesses; else [`EMPTY`].
+    held: u32,
     /// Accesses of all caches that lay in it.
     repeats: u64,
     /// By the bytes of a line, ascending.
@@ -57,7 +57,7 @@ impl Sweep {
         Sweep {
             fetch,
             shift: line_bytes.first().map_or(0, |bytes| bytes.trailing_zeros()),
-            held: None,
+            held: EMPTY,
             repeats: 0,
             groups: line_bytes.into_iter().filter_map(group).collect(),
             configs,
@@ -69,7 +69,7 @@ impl Sweep {
     pub fn access(&mut self, pc: u32, size: u8) {
         let first = pc >> self.shift;
         let last = pc.wrapping_add(u32::from(size.wrapping_sub(1))) >> self.shift;
-        if self.held == Some(first) && first == last && size > 0 {
+        if first == self.held && last == self.held && size > 0 {
             self.repeats += 1;
         } else {
             self.fetch(pc, size);
@@ -84,16 +84,16 @@ impl Sweep {
             }
         }
         self.held = match self.fetch {
-            Fetch::Instruction => Some(pc >> self.shift),
-            Fetch::Lines => Some(pc.wrapping_add(u32::from(behind_first)) >> self.shift),
-            Fetch::WordBuffer | Fetch::LineBuffer => None,
+            Fetch::Instruction => pc >> self.shift,
+            Fetch::Lines => pc.wrapping_add(u32::from(behind_first)) >> self.shift,
+            Fetch::WordBuffer | Fetch::LineBuffer => EMPTY,
         };
     }
 
     /// Loads or stores data: one access for each line that its bytes touch.
     #[inline]
     pub fn data(&mut self, access: &Access) {
-        self.held = None;
+        self.held = EMPTY;
         for group in &mut self.groups {
             let last = access.address.wrapping_add(u32::from(access.bytes.max(1)) - 1);
             group.access(access.address);
@@ -197,6 +197,7 @@ impl Group {
         }
     }
 
+    #[inline]
     fn look_up(&mut self, line: u32) {
         let missed_by = self.recency.access(line);
         if !self.others.is_empty() {
@@ -262,7 +263,7 @@ struct Family {
     equal_ways: Vec<usize>,
 }
 
-/// No line has this number.
+/// No line has this number: a line has four bytes or more.
 const EMPTY: u32 = u32::MAX;
 
 /// Puts a line before all others of a set, of which the last gives way if it was not among them.
@@ -295,6 +296,7 @@ impl Family {
     }
 
     /// Accesses a line. Returns its distance, at most `depth`.
+    #[inline]
     fn bring_to_front(&mut self, line: u32) -> usize {
         let first = (line & (self.sets - 1)) as usize * self.depth;
         bring_to_front(&mut self.stacks[first..first + self.depth], line)

@@ -100,9 +100,11 @@ impl Tags {
 /// Puts the line at a place before those that stand before it.
 #[inline]
 fn bring_forward(set: &mut [u32], place: usize) {
-    let moving = set[place];
-    set.copy_within(..place, 1);
-    set[0] = moving;
+    // Few places: swapping them is faster than to call for a copy.
+    let mut moving = set[place];
+    for held in &mut set[..=place] {
+        std::mem::swap(held, &mut moving);
+    }
 }
 
 /// Makes all bits above a way point to the other half.

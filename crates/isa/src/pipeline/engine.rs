@@ -219,6 +219,8 @@ pub struct Pipeline {
     last: [u64; 4],
     /// Where the step before went elsewhere: the cycle of the fetch from its target.
     redirect: Option<(u64, Loss)>,
+    /// Whether the step before went on to the next and did not wait for data.
+    is_settled: bool,
     /// By register, the earliest cycle in which a user of its value can be in EX.
     usable: [u64; 32],
     /// The cycle after the last load or store left EX.
@@ -243,6 +245,7 @@ impl Pipeline {
             // As if an instruction had gone just before, so that the first one waits for nothing.
             last: [0, 1, 2, 3],
             redirect: None,
+            is_settled: false,
             usable: [0; 32],
             accessed: 0,
             costs: KINDS.map(|kind| parameters.cost(kind)),
@@ -260,13 +263,50 @@ impl Pipeline {
     }
 
     /// The same with the cycles that its accesses to memory wait. What traps has no data access.
-    #[inline]
+    #[inline(always)]
     pub fn step_waiting(&mut self, step: &Step, waits: Waits) -> Times {
-        let parameters = &self.parameters;
         let words = self.fetcher.words(step.pc, step.size);
+        self.fetches += words;
+        let cost = self.costs[step.kind as usize];
+        let guessed = step.kind == Kind::Branch && self.predictor.step(step);
+        let redirect = self.parameters.redirect(step, guessed);
+        let turns = redirect.map(|(stage, ..)| stage);
+        let is_usual = self.is_settled && words <= 1 && step.trap.is_none();
+        let times = if is_usual && waits == Waits::default() {
+            self.settled(step, cost)
+        } else {
+            self.unsettled(step, cost, words, waits)
+        };
+        let times = Times { guessed, turns, ..times };
+        self.goes_on(step, times, cost, redirect);
+        times
+    }
+
+    /// Returns the times of a step that is fetched in one cycle and waits for no memory, behind one that went
+    /// on to it and did not wait either. These are most steps, and [`Pipeline::unsettled`] gives the same.
+    #[inline(always)]
+    fn settled(&mut self, step: &Step, cost: Cost) -> Times {
+        let [last_decode, last_execute, last_after, _] = self.last;
+        let execute = last_after.max(self.operands(step, cost));
+        self.cycles.data += execute - last_after;
+        self.cycles.execution += u64::from(cost.extra);
+        self.cycles.retired += 1;
+        let after = execute + 1 + u64::from(cost.extra);
+        Times {
+            fetch: last_decode,
+            decode: last_execute,
+            execute,
+            after,
+            memory: after + 1,
+            ..Times::START
+        }
+    }
+
+    /// Returns the times of any step.
+    #[inline(never)]
+    fn unsettled(&mut self, step: &Step, cost: Cost, words: u64, waits: Waits) -> Times {
         let miss = u64::from(waits.instruction);
         let again = words.saturating_sub(1);
-        let cost = self.costs[step.kind as usize];
         let is_trap = step.trap.is_some();
         let extra = if is_trap { 0 } else { u64::from(cost.extra) };
         let wait = if is_trap { 0 } else { u64::from(waits.data) };
@@ -278,11 +318,7 @@ impl Pipeline {
         let execute = arrives.max(self.operands(step, cost));
         let done = execute + 1 + extra;
         let after = done.max(last_memory);
-        let guessed = step.kind == Kind::Branch && self.predictor.step(step);
-        let redirect = parameters.redirect(step, guessed);
-        let turns = redirect.map(|(stage, ..)| stage);
         let memory = after + 1 + wait;
-        let times = Times { fetch, decode, execute, after, memory, guessed, turns };
 
         // The cycles in which EX was empty because nothing came to it. Causes in IF follow each other
         // in time, redirect, miss, second fetch; what EX did meanwhile hides the first of them.
@@ -314,15 +350,13 @@ impl Pipeline {
                 cycles.memory + waiting + (after - done) - (last_memory - last_after - 1);
         }
         cycles.execution += extra;
-        cycles.fill = u64::from(parameters.depth.stages()) - 1;
+        cycles.fill = u64::from(self.parameters.depth.stages()) - 1;
         if is_trap {
             cycles.trapped += 1;
         } else {
             cycles.retired += 1;
         }
-        self.fetches += words;
-        self.goes_on(step, times, cost, redirect);
-        times
+        Times { fetch, decode, execute, after, memory, ..Times::START }
     }
 
     /// The earliest cycle in which a step's operands let it be in EX.
@@ -332,7 +366,9 @@ impl Pipeline {
         if step.trap.is_some_and(|trap| matches!(trap.cause, Cause::Interrupt(_))) {
             return 0;
         }
-        let [first, second] = step.reads.map(|register| self.usable[usize::from(register & 31)]);
+        // One by one: read together, they would wait for the two stores of the machine.
+        let first = self.usable[usize::from(step.reads[0] & 31)];
+        let second = self.usable[usize::from(step.reads[1] & 31)];
         let ready = first.max(second) + u64::from(cost.early);
         ready.max(self.accessed + u64::from(cost.behind_memory))
     }
@@ -341,9 +377,8 @@ impl Pipeline {
     // Inlined: the instants would go through memory, and every step wait for those of the last.
     #[inline(always)]
     fn goes_on(&mut self, step: &Step, times: Times, cost: Cost, redirect: Option<Redirect>) {
-        let parameters = &self.parameters;
+        let waited = times.memory - times.after - 1;
         if step.trap.is_none() && step.writes & 31 != 0 {
-            let waited = times.memory - times.after - 1;
             // A value that is waited for comes with its line, wherever another would come.
             let delay = u64::from(if waited > 0 { cost.delay.max(1) } else { cost.delay });
             self.usable[usize::from(step.writes & 31)] = times.after + delay + waited;
@@ -352,11 +387,12 @@ impl Pipeline {
             self.accessed = times.after;
         }
         self.redirect = redirect.map(|(stage, latency, loss)| {
-            (times.leaves(stage, parameters.depth) + u64::from(latency), loss)
+            (times.leaves(stage, self.parameters.depth) + u64::from(latency), loss)
         });
         if self.redirect.is_some() {
             self.fetcher.forget();
         }
+        self.is_settled = redirect.is_none() && waited == 0;
         self.last = [times.decode, times.execute, times.after, times.memory];
     }
 

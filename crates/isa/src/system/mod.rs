@@ -140,7 +140,9 @@ impl System {
     }
 
     /// The step that comes next in the program.
-    #[inline]
+    // Inlined into the machine's loop: a step in memory is read in other units than it is written in, for
+    // which the processor waits.
+    #[inline(always)]
     pub fn step(&mut self, step: &Step) -> Seen {
         let (mut waits, mut instruction_misses, mut data_misses) = (Waits::default(), 0, 0);
         let again = |cache: &mut Cache| cache.reads_again(step.pc, step.size);
