@@ -453,7 +453,22 @@ impl<'a> Trial<'a> {
     }
 
     /// Keeps something to be shown: at most [`EXHIBIT_ROWS_MAX`] rows, each as long as `columns`.
-    pub fn exhibit(&mut self, title: &str, columns: &[&str], mut rows: Vec<Vec<String>>) {
+    pub fn exhibit(&mut self, title: &str, columns: &[&str], rows: Vec<Vec<String>>) {
+        self.keep_exhibit(title, columns, rows, false);
+    }
+
+    /// Keeps an exhibit that opens its chapter: a picture, in whose last column each character is a cell.
+    pub fn picture(&mut self, title: &str, columns: &[&str], rows: Vec<Vec<String>>) {
+        self.keep_exhibit(title, columns, rows, true);
+    }
+
+    fn keep_exhibit(
+        &mut self,
+        title: &str,
+        columns: &[&str],
+        mut rows: Vec<Vec<String>>,
+        pictured: bool,
+    ) {
         debug_assert!(rows.iter().all(|row| row.len() == columns.len()), "{title}: a ragged table");
         let rows_left_out = rows.len().saturating_sub(EXHIBIT_ROWS_MAX) as u64;
         rows.truncate(EXHIBIT_ROWS_MAX);
@@ -462,6 +477,7 @@ impl<'a> Trial<'a> {
             columns: columns.iter().map(|column| column.to_string()).collect(),
             rows,
             rows_left_out,
+            pictured,
         });
     }
 

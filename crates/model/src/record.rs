@@ -139,6 +139,9 @@ pub struct Exhibit {
     /// How many more rows there were than are kept.
     #[serde(default)]
     pub rows_left_out: u64,
+    /// Whether it opens its chapter, with each character of the last column as a coloured cell.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pictured: bool,
 }
 
 /// The raw observations of one response.

@@ -242,6 +242,8 @@ pub(crate) enum Span {
     Number(Parts),
     /// The number of a part of a drawing, in its colour.
     Key(usize),
+    /// A text in which each character is a coloured cell of a picture.
+    Cells(String),
     /// What only a page shows.
     OnPage(String),
     /// A text, and the address on the page or beside it that it leads to.
@@ -321,6 +323,7 @@ impl Span {
             | Span::Strong(text)
             | Span::Code(text)
             | Span::Quiet(text)
+            | Span::Cells(text)
             | Span::Link(text, _) => text.clone(),
             Span::Number(parts) => joined(parts),
             Span::OnPage(_) | Span::Sorted(_) => String::new(),

@@ -6,6 +6,7 @@
 
 mod kernels;
 mod own;
+mod picture;
 mod play;
 mod record;
 mod start;
@@ -70,7 +71,10 @@ fn trial(trial: &mut Trial<'_>) -> Result<()> {
         }
         asked.sha256.iter().for_each(|sha256| trial.observe("sha256", sha256));
         record::record(trial, &seen, setting, counts, equals.as_ref());
-        Ok(())
+        match asked.sha256 {
+            Some(_) => Ok(()),
+            None => picture::show(trial, &asked.code, setting),
+        }
     };
     keep(trial)?;
     trial.answer_others(|trial, _| keep(trial))

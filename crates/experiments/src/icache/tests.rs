@@ -163,3 +163,20 @@ fn every_kernel_checks_itself_and_is_smaller_compressed() {
         assert!(compressed.short > 0 && plain.short == 0, "{name}");
     }
 }
+
+/// The loop has five lines of eight bytes, and compressed three: only those fit into 32 bytes, and stay there.
+#[test]
+fn the_picture_of_a_cache_shows_each_fetch_in_one_set() {
+    let setting = before(32, Placing::lru(1));
+    let picture = |build: Build| {
+        let rows = super::picture::rows(&Code::carried(build[0]).unwrap(), &setting).unwrap();
+        assert_eq!(rows.len(), 4);
+        let cells: Vec<Vec<char>> = rows.iter().map(|row| row[2].chars().collect()).collect();
+        for at in 0..cells[0].len() {
+            let shown = cells.iter().filter(|row| row[at] != '·').count();
+            assert_eq!((shown, cells[0].len()), (1, 40));
+        }
+        rows.iter().map(|row| row[1].parse::<u32>().unwrap()).sum::<u32>()
+    };
+    assert!(picture(IMC) < picture(IM), "{} {}", picture(IMC), picture(IM));
+}

@@ -12,29 +12,23 @@ const INTERVAL: u64 = 64;
 /// Steps that are drawn before the event.
 const BEFORE: usize = 2;
 
-/// The redirect latencies of which an event is drawn.
-const DRAWN_LATENCIES: [u16; 2] = [0, 2];
-
-/// Shows the event where it is usually resolved, and in the usual interval: the others look alike.
+/// Shows a taken branch and a system call where they are usually resolved, and in the usual interval: the
+/// others look alike.
 pub(super) fn show(trial: &mut Trial<'_>, plan: &Plan, way: &Way) -> Result<()> {
-    let usual = if plan.event.traps() > 0 || plan.event == Event::Return {
-        Stage::WriteBack
-    } else {
-        Stage::Execute
-    };
-    let alike = plan.interval != INTERVAL || !DRAWN_LATENCIES.contains(&way.latency);
-    if way.stage != usual || way.caching != Caching::None || alike {
+    let usual = if plan.event.traps() > 0 { Stage::WriteBack } else { Stage::Execute };
+    let is_usual = way.stage == usual && way.caching == Caching::None && way.latency == 0;
+    if plan.interval != INTERVAL || !is_usual {
         return Ok(());
     }
-    if let Some(drawing) = drawing(plan, way)? {
-        let title = "One event, cycle by cycle (F to W: stages, x: flushed, -: redirect waits)";
+    if matches!(plan.event, Event::Branch | Event::Call)
+        && let Some(drawing) = drawing(plan, way)?
+    {
+        let title = "who is in which stage (F fetch, D decode, E execute, M memory, W write back, x flushed)";
         let from = format!("cycles from {}", drawing.cycles().start);
         let columns = ["address", "instruction", "what becomes of it", &from];
-        trial.exhibit(title, &columns, rows(&drawing));
+        trial.picture(title, &columns, rows(&drawing));
     }
-    if let Some(cause) = plan.event.cause()
-        && way.latency == 0
-    {
+    if let Some(cause) = plan.event.cause() {
         let state = state(plan, way)?;
         let code = f64::from(cause.code());
         trial.check("mcause of the first trap", f64::from(state.written[1]), code, code);
@@ -80,8 +74,10 @@ fn window(event: Event, steps: &[(Step, Times)]) -> Option<(usize, usize)> {
     Some((first.saturating_sub(BEFORE), (first + handler + 2).min(steps.len())))
 }
 
-/// A drawing as rows: one character per cycle, so that cycles stand below each other.
+/// Returns a drawing as rows under a ruler of the cycles' last digits: one character per cycle.
 fn rows(drawing: &Drawing) -> Vec<Vec<String>> {
+    let ruler = drawing.cycles().map(|cycle| (cycle % 10).to_string()).collect();
+    let ruler = vec!["cycle".to_owned(), String::new(), "its last digit".to_owned(), ruler];
     let row = |(number, row): (usize, &Row)| {
         let note = drawing.notes.iter().find(|note| note.row == number).map(|note| note.what);
         let becomes = match (row.fate, note) {
@@ -96,7 +92,7 @@ fn rows(drawing: &Drawing) -> Vec<Vec<String>> {
         let cycles = drawing.cycles().map(|cycle| letter(row.cell(cycle))).collect();
         vec![format!("{:#x}", row.pc), row.text.clone(), becomes, cycles]
     };
-    drawing.rows.iter().enumerate().map(row).collect()
+    std::iter::once(ruler).chain(drawing.rows.iter().enumerate().map(row)).collect()
 }
 
 fn letter(cell: Option<Cell>) -> char {

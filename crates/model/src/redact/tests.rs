@@ -182,6 +182,7 @@ fn record(design: &Design, treatment: Treatment) -> Record {
         columns: vec![plant(93)],
         rows: vec![vec![plant(94)]],
         rows_left_out: 0,
+        pictured: false,
     };
     Record {
         trial: 3,

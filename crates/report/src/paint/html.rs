@@ -193,6 +193,12 @@ fn claim(claim: &Claim) -> Markup {
     }
 }
 
+/// Returns the class of a cell of a picture; that of a letter is the same in both cases.
+fn cell_class(cell: char) -> Option<String> {
+    let held = if cell.is_ascii_lowercase() { " held" } else { "" };
+    cell.is_ascii_alphabetic().then(|| format!("cell-{}{held}", cell.to_ascii_lowercase()))
+}
+
 fn scrolled(table: &Table) -> Markup {
     let about = (!table.about.is_empty()).then(|| short(&table.about, 200));
     let role = about.as_ref().map(|_| "group");
@@ -294,6 +300,9 @@ fn span(span: &Span) -> Markup {
                 b { (parts.point) }
                 @if !parts.interval.is_empty() { " " span.interval { (parts.interval) } }
             }
+        },
+        Span::Cells(text) => html! {
+            span.cells { @for cell in harmless(text).chars() { i class=[cell_class(cell)] { (cell) } } }
         },
         Span::OnPage(markup) => html! { (PreEscaped(markup)) },
         Span::Sorted(_) => html! {},

@@ -1,7 +1,7 @@
 //! What trials saw: one table per exhibit, of the first completed trial of each treatment.
 
 use super::chapter::Chapter;
-use crate::doc::{Block, Column, Table, Text};
+use crate::doc::{Block, Column, Role, Span, Table, Text};
 use crate::words;
 use model::{Design, Exhibit, Record};
 use wording::{counted, short};
@@ -18,9 +18,25 @@ const ROWS_MAX: usize = 200;
 /// The most characters of one cell.
 const CELL_CHARACTERS: usize = 300;
 
-/// Returns all exhibits of an experiment.
+/// Pictures that open a chapter, at most.
+const PICTURES_MAX: usize = 4;
+
+/// Returns the pictures that open a chapter.
+pub(crate) fn pictures(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
+    let mut all = shown(chapter.design, &chapter.records);
+    all.retain(|(exhibit, ..)| exhibit.pictured);
+    let picture = |(exhibit, trial, _): &Shown<'_>| {
+        let title = Text::strong(chapter.name(&trial.treatment))
+            .then(format!(": {}", short(&exhibit.title, 200)));
+        [Block::Paragraph(Role::Small, title), Block::Table(table(exhibit))]
+    };
+    all.iter().take(PICTURES_MAX).flat_map(picture).collect()
+}
+
+/// Returns all exhibits of an experiment but its pictures.
 pub(crate) fn exhibits(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
-    let all = shown(chapter.design, &chapter.records);
+    let mut all = shown(chapter.design, &chapter.records);
+    all.retain(|(exhibit, ..)| !exhibit.pictured);
     let shown = all.iter().take(SHOWN_MAX);
     let mut blocks: Vec<Block<'_>> =
         shown.map(|shown| one(chapter, shown, all.len() > 1)).collect();
@@ -45,15 +61,21 @@ fn one(
 }
 
 fn table(exhibit: &Exhibit) -> Table {
+    let is_pictured = |index| exhibit.pictured && index + 1 == exhibit.columns.len();
     let column = |(index, title): (usize, &String)| Column {
         head: short(title, 80),
-        number: is_numeric(exhibit, index),
+        number: is_pictured(index) || is_numeric(exhibit, index),
     };
     let columns = exhibit.columns.iter().take(COLUMNS_MAX).enumerate().map(column).collect();
     let about = wording::capital(&short(&exhibit.title, 200));
-    let mut table = Table { columns, ..Table::default() }.kind("seen", about);
+    let mut table = Table { columns, ..Table::default() }
+        .kind(if exhibit.pictured { "seen drawn" } else { "seen" }, about);
     for row in exhibit.rows.iter().take(ROWS_MAX) {
-        table.row(row.iter().take(COLUMNS_MAX).map(|cell| short(cell, CELL_CHARACTERS)));
+        let cell = |(index, cell): (usize, &String)| match short(cell, CELL_CHARACTERS) {
+            cells if is_pictured(index) => Text(vec![Span::Cells(cells)]),
+            words => words.into(),
+        };
+        table.row(row.iter().take(COLUMNS_MAX).enumerate().map(cell));
     }
     table
 }
@@ -130,6 +152,24 @@ mod tests {
                 (Some("pipe"), "system calls of one hop", 0, "in 2 of 8 trials it differs."),
             ]
         );
+    }
+
+    #[test]
+    fn a_picture_opens_its_chapter_and_is_no_exhibit() {
+        let mut fixture = fixture::mechanisms(2);
+        let measured = fixture.records.iter_mut().filter_map(|record| record.measured.as_mut());
+        for exhibit in measured.flat_map(|measured| &mut measured.exhibits) {
+            exhibit.pictured = exhibit.columns[0] == "address";
+        }
+        let fixture::Fixture { manifest, records, summary } = &fixture;
+        let session = crate::Session { manifest, records, summary };
+        let chapters = super::super::chapter::chapters_without_figures(&session);
+        let chapter = &chapters[0];
+        let [Block::Paragraph(..), Block::Table(picture)] = &pictures(chapter)[..] else {
+            panic!("one picture with its title");
+        };
+        assert_eq!(picture.rows[0].cells[2], Text(vec![Span::Cells("free".into())]));
+        assert_eq!(exhibits(chapter).len(), 2);
     }
 
     #[test]

@@ -42,6 +42,7 @@ pub(crate) fn chapter<'a>(
     } else {
         blocks.extend(own);
     }
+    blocks.extend(exhibits::pictures(chapter));
     let caveats = caveats(chapter);
     let cautions = caveats_label(chapter);
     let mut folds = Vec::new();

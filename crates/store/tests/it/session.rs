@@ -245,6 +245,7 @@ fn a_trial_beyond_the_bounds_is_not_stored() {
         columns: Vec::new(),
         rows: vec![Vec::new(); 1_000_000],
         rows_left_out: 0,
+        pictured: false,
     }];
     for wrong in [
         shown,
