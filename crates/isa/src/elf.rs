@@ -87,7 +87,9 @@ impl Program {
     ///
     /// The bytes of a segment lie at its virtual address, and again at its physical one where that is
     /// another, from which start-up code copies them. A segment may be written if it or a section in
-    /// it says so, or if it says nothing. It also has the memory up to the stack that a symbol names.
+    /// it says so, or if it says nothing; all may be if there is a symbol `tohost`, since such programs
+    /// are made for simulators without protected memory. It also has the memory up to the stack that a
+    /// symbol names.
     ///
     /// Symbols are those of functions, of data and without a type; names are cut after 256 bytes.
     ///
@@ -98,7 +100,7 @@ impl Program {
         let file = File(bytes);
         let header = header(file)?;
         let sections = sections(file, header)?;
-        let Loaded { segments, executable } = segments(file, header, &sections)?;
+        let Loaded { mut segments, executable } = segments(file, header, &sections)?;
         let in_sections = sections.iter().filter(|section| section.holds_instructions());
         let in_sections = in_sections.map(|section| section.address..section.end());
         let mut ranges: Vec<Range<u64>> = in_sections.collect();
@@ -112,6 +114,9 @@ impl Program {
             why: "ends behind the last address; instructions must end at 0xfffffffe or before",
         })?;
         let symbols = symbols(file, &sections)?;
+        if symbols.iter().any(|symbol| symbol.name == "tohost") {
+            segments.iter_mut().for_each(|segment| segment.writable = true);
+        }
         let mut program = Self {
             entry: header.word(24),
             segments,

@@ -149,18 +149,32 @@ fn headers_that_name_the_same_bytes_again_and_again_are_refused_before_they_are_
     }
 }
 
-#[test]
-fn a_name_is_cut_and_need_not_be_text() {
-    // The names of symbols are all of the file, and the first symbol but one begins in it: neither
-    // does it end there, nor is it UTF-8.
+/// The file with another name for `main`, which ends where the file does.
+fn with_main_named(name: &[u8]) -> Vec<u8> {
+    // The names of symbols are all of the file.
     let mut file = patched(&[(SECTIONS + 6 * 40 + 16, &0_u32.to_le_bytes())]);
     let length = file.len() as u32;
-    file.extend([0xff; 400]);
+    file.extend(name);
     let end = file.len() as u32;
     file[SECTIONS + 6 * 40 + 20..][..4].copy_from_slice(&end.to_le_bytes());
     let main = 348 + 13 * 16;
     file[main..main + 4].copy_from_slice(&length.to_le_bytes());
-    let program = Program::from_elf(&file).unwrap();
+    file
+}
+
+#[test]
+fn a_program_with_tohost_may_write_all_its_segments() {
+    for (name, expected) in [(b"tohost", [true, true]), (b"tohosu", [false, true])] {
+        let program = Program::from_elf(&with_main_named(name)).unwrap();
+        let writable: Vec<bool> = program.segments.iter().map(|it| it.writable).collect();
+        assert_eq!(writable, expected);
+    }
+}
+
+#[test]
+fn a_name_is_cut_and_need_not_be_text() {
+    // Neither does the name end in the file, nor is it UTF-8.
+    let program = Program::from_elf(&with_main_named(&[0xff; 400])).unwrap();
     let symbol = program.symbols.iter().find(|symbol| symbol.address == 0x100b4).unwrap();
     assert_eq!(symbol.name, "\u{fffd}".repeat(256));
 }

@@ -16,8 +16,10 @@ use std::process::{Command, ExitStatus, Stdio};
 
 const QEMU: &str = "qemu-riscv32";
 
-/// So many random programs, whatever else is run.
-const PROGRAMS: u64 = 240;
+/// So many random programs, or as many as `PROPTEST_CASES` asks for.
+fn programs() -> u64 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(240)
+}
 
 /// What a random program runs at most: it has loops of a few rounds, one within no other.
 const STEPS_MAX: u64 = 100_000;
@@ -186,8 +188,8 @@ fn with_stack(program: &Program, stack: u32) -> Program {
 fn random_programs_take_the_same_way_through_the_same_states() {
     let folder = tempfile::tempdir().unwrap();
     let (path, log) = (folder.path().join("program"), folder.path().join("log"));
-    let mut seen = Seen::default();
-    for seed in 0..PROGRAMS {
+    let (mut seen, programs) = (Seen::default(), programs());
+    for seed in 0..programs {
         let bytes = random::elf(seed);
         random::write_executable(&path, &bytes);
         let (status, states) = conduct(&path, &log);
@@ -204,15 +206,15 @@ fn random_programs_take_the_same_way_through_the_same_states() {
         assert!((100..STEPS_MAX).contains(&steps), "{name}: {steps} steps");
     }
     // That the programs hold what they are there for: a generator that fails makes this test empty.
-    println!("{PROGRAMS} programs of {} instructions", seen.steps);
-    assert!(seen.steps > 100 * PROGRAMS);
+    println!("{programs} programs of {} instructions", seen.steps);
+    assert!(seen.steps > 100 * programs);
     for (what, count) in [
         ("16-bit instructions", seen.short),
         ("32-bit instructions over the end of a word", seen.straddling),
         ("jumps and branches taken", seen.taken),
         ("misaligned accesses", seen.misaligned),
     ] {
-        assert!(count > PROGRAMS, "only {count} {what}");
+        assert!(count > programs, "only {count} {what}");
     }
     assert_eq!((seen.long_forms.len(), seen.short_forms.len()), (LONG_FORMS, SHORT_FORMS));
 }
