@@ -75,7 +75,7 @@ pub struct CoreParameter {
 /// A cache and what it adds up to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CoreCache {
-    /// What it holds: `instructions` or `data`.
+    /// What it holds: `instructions`, `data`, or `both (second level)`.
     pub name: String,
     /// Sets.
     pub sets: u32,
@@ -97,6 +97,9 @@ pub struct CoreCache {
     pub fetched_bytes: u64,
     /// Lines that were written back when they gave way.
     pub written_back: u64,
+    /// Stores that were written at once to what is behind the cache.
+    #[serde(default)]
+    pub written_through: u64,
 }
 
 impl CoreCache {

@@ -23,6 +23,15 @@ pub(crate) enum PolicyName {
     Tree,
 }
 
+/// How a cache writes stores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WritesName {
+    /// A line is written when it gives way; a store that misses fetches its line
+    Back,
+    /// Each store is written at once; a store that misses fetches nothing
+    Through,
+}
+
 /// A program that comes with scruple.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Example {
@@ -101,6 +110,15 @@ pub(crate) struct CoreArgs {
     /// Add a cache for data, such as 1KiB,2,16
     #[arg(long, value_name = "SIZE,WAYS,LINE", value_parser = Shape::parse)]
     pub(crate) dcache: Option<Shape>,
+    /// Add a second level behind both, such as 16KiB,4,32
+    #[arg(long, value_name = "SIZE,WAYS,LINE", value_parser = Shape::parse)]
+    pub(crate) l2: Option<Shape>,
+    /// Wait for N further cycles where the second level also lacks the line
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "l2")]
+    pub(crate) l2_miss: u16,
+    /// Choose how stores are written from the cache for data
+    #[arg(long, value_enum, default_value_t = WritesName::Back)]
+    pub(crate) writes: WritesName,
     /// Show the misses over the size of the instruction cache; for assembly language also with and without
     /// instructions of 16 bits
     #[arg(long)]

@@ -10,14 +10,14 @@ mod step;
 
 pub(crate) use options::{Moment, Setting, Shape, Window};
 
-use crate::cli::core::{CoreArgs, Example, PolicyName, Preset};
+use crate::cli::core::{CoreArgs, Example, PolicyName, Preset, WritesName};
 use crate::destination::place;
 use crate::exit::Exit;
 use crate::{input, ui};
 use anyhow::{Context, bail, ensure};
-use isa::cache::{self, Geometry, Policy};
+use isa::cache::{self, Geometry, Policy, Writes};
 use isa::pipeline::Parameters;
-use isa::system::Config;
+use isa::system::{Config, System};
 use isa::{Program, assembly};
 use model::{CoreCurve, ProgramFile};
 use run::Loaded;
@@ -108,8 +108,19 @@ fn config(args: &CoreArgs) -> anyhow::Result<Config> {
         let of = |geometry: Geometry| cache::Config::new(geometry, policy).context(flag);
         shape.map(|shape| of(shape.0)).transpose()
     };
-    let (instruction, data) = (cache(args.icache, "--icache")?, cache(args.dcache, "--dcache")?);
-    Ok(Config { core, instruction, data, ..Config::default() })
+    let writes = match args.writes {
+        WritesName::Back => Writes { back: true, allocate: true },
+        WritesName::Through => Writes { back: false, allocate: false },
+    };
+    let config = Config {
+        core,
+        instruction: cache(args.icache, "--icache")?,
+        data: cache(args.dcache, "--dcache")?.map(|cache| cache.writing(writes)),
+        second: cache(args.l2, "--l2")?,
+        second_miss: args.l2_miss,
+    };
+    System::new(&config).context("--l2")?;
+    Ok(config)
 }
 
 /// Returns the misses over the size of the instruction cache: of a file as it is, of a text in both kinds of

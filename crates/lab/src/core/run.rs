@@ -207,7 +207,11 @@ pub(super) fn result(loaded: &Loaded, config: &Config, ran: &Ran) -> CoreRun {
     let Ran { machine, system, .. } = ran;
     let cycles = system.cycles();
     let causes = cycles.by_cause().into_iter();
-    let caches = [("instructions", system.instruction()), ("data", system.data())];
+    let caches = [
+        ("instructions", system.instruction()),
+        ("data", system.data()),
+        ("both (second level)", system.second()),
+    ];
     CoreRun {
         format: CORE_FORMAT,
         scruple: session::VERSION.into(),
@@ -256,6 +260,7 @@ fn cache(name: &str, cache: &Cache) -> CoreCache {
         capacity: tally.capacity,
         fetched_bytes: tally.fetched_bytes(geometry),
         written_back: tally.written_back,
+        written_through: tally.written_through,
     }
 }
 

@@ -65,6 +65,26 @@ fn a_program_is_shown_as_data_whose_parts_add_up() {
     assert!(cycles <= run.cycles && run.cycles - cycles < 20, "{cycles} of {}", run.cycles);
 }
 
+/// Three stores to two lines: written back they fetch both, written through they fetch none.
+#[test]
+fn stores_and_the_second_level_count_as_by_hand() {
+    let stores = ".data\n.align 4\nx: .space 16\n.text\nla a0, x\nsw a0, 0(a0)\nsw a0, 4(a0)\nsw a0, 8(a0)\n\
+                  li a7, 93\nli a0, 0\necall";
+    let caches = ["--icache", "64,1,8", "--dcache", "16,1,8", "--l2", "256,1,16"];
+    let run = |writes: &str| {
+        let more = ["--json", "--set", "miss=10", "--l2-miss", "50", "--writes", writes];
+        let output = core(stores, &[&caches[..], &more].concat());
+        let run: CoreRun = serde_json::from_slice(&output.stdout).unwrap();
+        let [instructions, data, second] = &run.caches[..] else { panic!("{:?}", run.caches) };
+        let asked = second.accesses - instructions.misses();
+        let memory = run.causes.iter().find(|cause| cause.name == "data misses").unwrap().cycles;
+        (data.misses(), data.fetched_bytes, data.written_through, asked, memory)
+    };
+    // The second level has lines of 16 bytes: the second line is there.
+    assert_eq!(run("back"), (2, 16, 0, 2, 2 * 10 + 50));
+    assert_eq!(run("through"), (3, 0, 3, 3, 0));
+}
+
 #[test]
 fn an_elf_file_runs_too() {
     let output = scruple().args(["core", ELF, "--json"]).output().unwrap();
@@ -116,6 +136,8 @@ fn what_cannot_be_run_is_refused_in_one_line() {
         ("nop", &["--set", "depth=4"], "four stages"),
         ("nop", &["--icache", "1KiB,3,16"], "sets of 3 ways"),
         ("nop", &["--dcache", "48,full,8", "--policy", "tree"], "--dcache"),
+        ("nop", &["--icache", "64,1,16", "--l2", "64,1,8"], "--l2: lines of 8 bytes"),
+        ("nop", &["--l2-miss", "5"], "--l2"),
         ("nop", &["--instructions", "0"], "--instructions"),
         ("nop", &["--define", "X"], "--define"),
         ("nop", &["--input", "/nonexistent"], "--input"),

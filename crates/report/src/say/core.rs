@@ -152,7 +152,18 @@ fn caches(caches: &[CoreCache]) -> Vec<Block<'static>> {
         "Replacement: {policy}. Cold: never accessed before. Capacity: a fully associative LRU cache of the same size also \
                    misses. Conflict: it would not."
     );
-    vec![Block::heading(2, "Caches"), Block::Table(table), Block::small(meaning)]
+    let written = |cache: &CoreCache| {
+        let parts = [(cache.written_back, "line back"), (cache.written_through, "store through")];
+        let parts = parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, noun)| {
+            let (one, how) = noun.split_once(' ').unwrap_or((noun, ""));
+            Some(format!("{} {how}", counted(n, one)))
+        });
+        let parts = wording::clauses(parts, ", ")?;
+        Some(Block::small(format!("The cache of {} wrote {parts}.", cache.name)))
+    };
+    let mut blocks = vec![Block::heading(2, "Caches"), Block::Table(table), Block::small(meaning)];
+    blocks.extend(caches.iter().filter_map(written));
+    blocks
 }
 
 /// Returns the misses over the size of the instruction cache, one column and one bar for each kind of code.
