@@ -1,47 +1,40 @@
 //! A map from small numbers that come in runs, such as lines and halfwords of a program.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 
 /// Log2 of the values of a page.
 const PAGE_SHIFT: u32 = 8;
 
+/// Pages that need no hash: 256 KiB of a program at lines of 16 bytes.
+const RECENT: usize = 64;
+
 /// The values of a page.
 const PAGE: usize = 1 << PAGE_SHIFT;
 
-/// A value for each number, kept by pages of 256: most look-ups go to the page of the last one and need
-/// no hash. A number that was never asked for has the default value.
+/// A value for each number, kept by pages of 256: most look-ups go to a page that was asked for lately, and
+/// need no hash. A number that was never asked for has the default value.
 #[derive(Clone, Debug)]
 pub(crate) struct Table<T> {
     pages: Vec<(u32, Box<[T; PAGE]>)>,
-    places: HashMap<u32, usize, BuildHasherDefault<PageHasher>>,
-    /// The place of the page that was asked for last.
-    recent: usize,
+    places: HashMap<u32, usize>,
+    /// By the low bits of pages, the place of the one that was asked for last.
+    recent: [usize; RECENT],
 }
 
 impl<T: Copy + Default> Table<T> {
     pub(crate) fn new() -> Self {
-        Self { pages: Vec::new(), places: HashMap::default(), recent: 0 }
+        Self { pages: Vec::new(), places: HashMap::new(), recent: [0; RECENT] }
     }
 
     /// The value of a number.
     #[inline]
     pub(crate) fn get_mut(&mut self, number: u32) -> &mut T {
         let page = number >> PAGE_SHIFT;
-        if self.pages.get(self.recent).is_none_or(|(known, _)| *known != page) {
-            self.recent = self.place(page);
+        let recent = &mut self.recent[page as usize % RECENT];
+        if self.pages.get(*recent).is_none_or(|(known, _)| *known != page) {
+            *recent = place(&mut self.pages, &mut self.places, page);
         }
-        &mut self.pages[self.recent].1[number as usize % PAGE]
-    }
-
-    #[cold]
-    fn place(&mut self, page: u32) -> usize {
-        let added = self.pages.len();
-        let place = *self.places.entry(page).or_insert(added);
-        if place == added {
-            self.pages.push((page, Box::new([T::default(); PAGE])));
-        }
-        place
+        &mut self.pages[*recent].1[number as usize % PAGE]
     }
 
     /// All numbers of pages that were asked for, with their values, ascending.
@@ -54,27 +47,19 @@ impl<T: Copy + Default> Table<T> {
     }
 }
 
-/// A hash of page numbers: Fibonacci hashing (D. E. Knuth, *The art of computer programming* 3,
-/// section 6.4). The standard library's hash, which withstands an adversary, takes several times as long.
-#[derive(Clone, Copy, Debug, Default)]
-struct PageHasher(u64);
-
-impl Hasher for PageHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u32(u32::from(*byte));
-        }
+/// Returns the place of a page, which is added if it is new.
+#[cold]
+fn place<T: Copy + Default>(
+    pages: &mut Vec<(u32, Box<[T; PAGE]>)>,
+    places: &mut HashMap<u32, usize>,
+    page: u32,
+) -> usize {
+    let added = pages.len();
+    let place = *places.entry(page).or_insert(added);
+    if place == added {
+        pages.push((page, Box::new([T::default(); PAGE])));
     }
-
-    fn write_u32(&mut self, page: u32) {
-        let product = (self.0 ^ u64::from(page)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        // The product's low bits, by which the map chooses a bucket, know nothing of a page's high ones.
-        self.0 = product ^ (product >> 32);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
+    place
 }
 
 #[cfg(test)]
