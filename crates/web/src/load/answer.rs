@@ -81,6 +81,21 @@ pub(super) struct Answer {
     pub(super) location: Option<String>,
 }
 
+/// The head that was read last, of all connections of a thread. A server's heads are mostly the same bytes for
+/// a second, until their date changes, and need not be read anew.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// The whole head; empty if there is none.
+    head: Vec<u8>,
+    status: u16,
+    reusable: bool,
+    /// Where in an answer we are behind it.
+    state: State,
+}
+
+/// The longest head that is remembered.
+const KNOWN_BYTES_MAX: usize = 4096;
+
 /// Answers that send the client elsewhere (RFC 9110, 15.4).
 const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
 
@@ -99,14 +114,20 @@ impl Answer {
         self.head.shrink_to(4096);
     }
 
-    /// Takes the next bytes. `bodiless`: the answer to a `HEAD` has no body, whatever its head says.
-    pub(super) fn feed(&mut self, mut bytes: &[u8], bodiless: bool) -> Progress {
+    /// Takes the next bytes. `bodiless`: the answer to a `HEAD` has no body, whatever its head says. `known` is
+    /// shared by answers for which that and whether redirects are followed are the same.
+    pub(super) fn feed(&mut self, mut bytes: &[u8], bodiless: bool, known: &mut Known) -> Progress {
+        if self.is_untouched() && !known.head.is_empty() && bytes.starts_with(&known.head) {
+            (self.status, self.reusable, self.state) = (known.status, known.reusable, known.state);
+            self.overhead_bytes = known.head.len();
+            bytes = &bytes[known.head.len()..];
+        }
         while self.state != State::Done {
             if bytes.is_empty() {
                 return Progress::More;
             }
             let taken = match self.state {
-                State::Head => self.feed_head(bytes, bodiless),
+                State::Head => self.feed_head(bytes, bodiless, known),
                 State::Length(left) => Some(self.feed_data(bytes, left, State::Length)),
                 State::ChunkData(left) => Some(self.feed_data(bytes, left, State::ChunkData)),
                 State::UntilClose => Some(bytes.len()),
@@ -141,11 +162,14 @@ impl Answer {
     }
 
     /// Bytes of a head; returns how many were taken, `None` for garbage.
-    fn feed_head(&mut self, bytes: &[u8], bodiless: bool) -> Option<usize> {
+    fn feed_head(&mut self, bytes: &[u8], bodiless: bool, known: &mut Known) -> Option<usize> {
         if self.head.is_empty() {
             // Mostly the whole head is there, and needs no copy.
             return match self.parse(bytes, bodiless)? {
-                Some(taken) => Some(taken),
+                Some(taken) => {
+                    self.remember(&bytes[..taken], known);
+                    Some(taken)
+                }
                 None => self.keep(bytes),
             };
         }
@@ -171,6 +195,16 @@ impl Answer {
         self.head = head;
         self.head.clear();
         Some(taken)
+    }
+
+    /// Remembers a head that was read, unless it leads elsewhere, or more is to come in front of the answer.
+    fn remember(&self, head: &[u8], known: &mut Known) {
+        known.head.clear();
+        let is_whole = self.state != State::Head && self.overhead_bytes == head.len();
+        if is_whole && self.location.is_none() && head.len() <= KNOWN_BYTES_MAX {
+            known.head.extend_from_slice(head);
+            (known.status, known.reusable, known.state) = (self.status, self.reusable, self.state);
+        }
     }
 
     /// Keeps the first bytes of a head until the others come.

@@ -3,9 +3,14 @@ use proptest::prelude::*;
 
 /// What an answer comes to in pieces, and where the connection ends after it.
 fn read(pieces: &[&[u8]], bodiless: bool) -> Progress {
+    read_after(&mut Known::default(), pieces, bodiless)
+}
+
+/// The same behind other answers of a server.
+fn read_after(known: &mut Known, pieces: &[&[u8]], bodiless: bool) -> Progress {
     let mut answer = Answer::default();
     for piece in pieces {
-        match answer.feed(piece, bodiless) {
+        match answer.feed(piece, bodiless, known) {
             Progress::More => {}
             done => return done,
         }
@@ -78,6 +83,31 @@ fn answers_are_the_same_in_whatever_pieces_they_come() {
     }
 }
 
+/// A head that was read before is not read again, whatever came between and in whatever pieces.
+#[test]
+fn answers_are_the_same_behind_any_other() {
+    for (first, _) in ANSWERS {
+        let mut known = Known::default();
+        for (text, expected) in ANSWERS.into_iter().chain(ANSWERS) {
+            let (start, end) = text.as_bytes().split_at(text.len() / 2);
+            read_after(&mut known, &[first.as_bytes()], false);
+            for pieces in [&[text.as_bytes()][..], &[text.as_bytes()], &[start, end]] {
+                assert_eq!(read_after(&mut known, pieces, false), expected, "{first:?} {text:?}");
+            }
+        }
+    }
+    let mut known = Known::default();
+    read_after(&mut known, &[ANSWERS[0].0.as_bytes()], false);
+    assert_eq!(known.state, State::Length(3));
+    // A redirect that is followed is read each time, for where it leads.
+    let moved = b"HTTP/1.1 302 Found\r\nLocation: /a\r\nContent-Length: 0\r\n\r\n";
+    for _ in 0..2 {
+        let mut answer = Answer { follows: true, ..Answer::default() };
+        assert_eq!(answer.feed(moved, false, &mut known), done(302, true));
+        assert_eq!(answer.location.as_deref(), Some("/a"));
+    }
+}
+
 #[test]
 fn an_answer_to_head_has_no_body() {
     let head = b"HTTP/1.1 200 OK\r\nContent-Length: 300\r\n\r\n";
@@ -94,25 +124,25 @@ fn what_follows_an_answer_spoils_the_connection() {
 
 #[test]
 fn one_answer_after_the_other() {
-    let mut answer = Answer::default();
+    let (mut answer, mut known) = (Answer::default(), Known::default());
     for piece in [&b"HTTP/1.1 200 OK\r\nContent-"[..], b"Length: 1\r\n\r\n"] {
-        assert_eq!(answer.feed(piece, false), Progress::More);
+        assert_eq!(answer.feed(piece, false, &mut known), Progress::More);
     }
-    assert_eq!(answer.feed(b"a", false), done(200, true));
+    assert_eq!(answer.feed(b"a", false, &mut known), done(200, true));
     answer.reset();
     let next = b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n";
-    assert_eq!(answer.feed(next, false), done(404, true));
+    assert_eq!(answer.feed(next, false, &mut known), done(404, true));
 }
 
 /// Feeds `piece` again and again after `start`; how many bytes it took to be garbage.
 fn endless(start: &[u8], piece: &[u8], limit: usize) -> Option<usize> {
-    let mut answer = Answer::default();
-    assert_eq!(answer.feed(start, false), Progress::More);
+    let (mut answer, mut known) = (Answer::default(), Known::default());
+    assert_eq!(answer.feed(start, false, &mut known), Progress::More);
     let mut fed = 0;
     while fed < limit {
         assert!(answer.head.capacity() <= 4 * HEAD_BYTES_MAX);
         fed += piece.len();
-        if answer.feed(piece, false) == Progress::Garbage {
+        if answer.feed(piece, false, &mut known) == Progress::Garbage {
             return Some(fed);
         }
     }

@@ -1,7 +1,7 @@
 //! One connection of the generator: connecting, writing a request, reading its answer.
 
 use super::Times;
-use super::answer::{Answer, Progress};
+use super::answer::{Answer, Known, Progress};
 use super::request::{Detour, Request};
 use super::tally::{Tally, record};
 use super::transport::{Route, Stream, Taken, is_pending, reason};
@@ -65,6 +65,8 @@ pub(super) struct Wire<'a> {
     pub(super) repeats: bool,
     /// Whether answers have no body whatever they say.
     pub(super) bodiless: bool,
+    /// The head of the last answer.
+    pub(super) known: Known,
     /// Where answers are read to.
     pub(super) buffer: Box<[u8]>,
     /// Where they are read to before they are decrypted.
@@ -342,7 +344,7 @@ impl Connection {
             wire.read_bytes += count as u64;
             let progress = match count {
                 0 => self.answer.end(),
-                _ => self.answer.feed(&wire.buffer[..count], wire.bodiless),
+                _ => self.answer.feed(&wire.buffer[..count], wire.bodiless, &mut wire.known),
             };
             match progress {
                 Progress::Done { status, reusable } => {

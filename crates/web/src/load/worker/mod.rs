@@ -7,6 +7,7 @@ mod slices;
 pub(super) mod stalls;
 mod streams;
 
+use super::answer::Known;
 use super::connection::{Connection, Phase, Ready, Step, Turns, Wire};
 use super::http2::{Heard, Session};
 use super::request::{Encoder, Request, is_idempotent};
@@ -180,6 +181,7 @@ impl<'a> Worker<'a> {
             requests: job.requests,
             repeats: is_idempotent(&plan.method),
             bodiless: plan.method == "HEAD",
+            known: Known::default(),
             buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
             cipher: vec![0; cipher_bytes].into_boxed_slice(),
             read_bytes: 0,
