@@ -89,20 +89,11 @@ fn rows(drawing: &Drawing) -> Vec<Vec<String>> {
             (Fate::WrongPath, None) => "flushed".to_owned(),
             (Fate::Retires | Fate::Traps, None) => "retires".to_owned(),
         };
-        let cycles = drawing.cycles().map(|cycle| letter(row.cell(cycle))).collect();
+        let letter = |cycle| row.cell(cycle).map_or('·', Cell::letter);
+        let cycles = drawing.cycles().map(letter).collect();
         vec![format!("{:#x}", row.pc), row.text.clone(), becomes, cycles]
     };
     std::iter::once(ruler).chain(drawing.rows.iter().enumerate().map(row)).collect()
-}
-
-fn letter(cell: Option<Cell>) -> char {
-    match cell {
-        None => '·',
-        Some(Cell::Waits) => '-',
-        Some(Cell::In(stage)) => stage.letter(),
-        Some(Cell::Held(stage)) => stage.letter().to_ascii_lowercase(),
-        Some(Cell::Flushed) => 'x',
-    }
 }
 
 /// The registers that a trap writes, as its handler reads them.

@@ -61,6 +61,19 @@ pub enum Cell {
     Flushed,
 }
 
+impl Cell {
+    /// Returns a letter for it: the stage's, small where it is held up; `.` where a redirect waits, `x` where
+    /// it was flushed.
+    pub fn letter(self) -> char {
+        match self {
+            Cell::Waits => '.',
+            Cell::In(stage) => stage.letter(),
+            Cell::Held(stage) => stage.letter().to_ascii_lowercase(),
+            Cell::Flushed => 'x',
+        }
+    }
+}
+
 /// Something that happened in a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Note {

@@ -153,15 +153,14 @@ impl<'a> Sheet<'a> {
         let mut line = ink.map_or(head.clone(), |ink| paint(ink, &head));
         // Spaces are written when something follows them, so that no line ends with painted ones.
         for cycle in cycles.clone() {
-            let (cell, ink) = match row.cell(cycle) {
-                None => (' ', None),
-                Some(Cell::Waits) => ('.', Some(Ink::Quiet)),
-                Some(Cell::In(stage)) => (stage.letter(), Some(Ink::In(stage))),
-                Some(Cell::Held(stage)) => {
-                    (stage.letter().to_ascii_lowercase(), Some(Ink::Held(stage)))
-                }
-                Some(Cell::Flushed) => ('x', Some(Ink::Lost)),
-            };
+            let cell = row.cell(cycle);
+            let ink = cell.map(|cell| match cell {
+                Cell::Waits => Ink::Quiet,
+                Cell::In(stage) => Ink::In(stage),
+                Cell::Held(stage) => Ink::Held(stage),
+                Cell::Flushed => Ink::Lost,
+            });
+            let cell = cell.map_or(' ', Cell::letter);
             let ink = if row.fate == Fate::WrongPath { ink.map(|_| Ink::Quiet) } else { ink };
             let cell = cell.to_string();
             line.push_str(&ink.map_or(cell.clone(), |ink| paint(ink, &cell)));

@@ -4,9 +4,7 @@ use super::run::{Loaded, Ran, UNASKED_STEPS};
 use super::{Window, label};
 use anyhow::{Result, bail};
 use isa::cache::Cache;
-use isa::pipeline::{
-    Cell, Code, Depth, Drawing, Fate, Operand, Parameters, Stage, Times, operands,
-};
+use isa::pipeline::{Code, Depth, Drawing, Fate, Operand, Parameters, Stage, Times, operands};
 use isa::system::{Config, System};
 use isa::{Machine, Step, csr};
 use serde::Serialize;
@@ -225,12 +223,6 @@ pub(super) fn record(loaded: &Loaded, config: &Config, ran: &Ran) -> Result<Reco
 }
 
 fn rows(drawing: &Drawing, operands: &[Operand]) -> Vec<Row> {
-    let letter = |cell: &Cell| match cell {
-        Cell::Waits => '.',
-        Cell::In(stage) => stage.letter(),
-        Cell::Held(stage) => stage.letter().to_ascii_lowercase(),
-        Cell::Flushed => 'x',
-    };
     let mut step = 0..;
     let row = |row: &isa::pipeline::Row| {
         let step = if row.fate == Fate::WrongPath { None } else { step.next() };
@@ -245,7 +237,7 @@ fn rows(drawing: &Drawing, operands: &[Operand]) -> Vec<Row> {
                 Fate::WrongPath => 'x',
             },
             start: row.start,
-            cells: row.cells.iter().map(letter).collect(),
+            cells: row.cells.iter().map(|cell| cell.letter()).collect(),
             forwarded: forwarded.map(|one| one.cycle).collect(),
         }
     };
