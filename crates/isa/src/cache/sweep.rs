@@ -78,16 +78,22 @@ impl Sweep {
 
     fn fetch(&mut self, pc: u32, size: u8) {
         let Some(behind_first) = size.checked_sub(1) else { return };
+        let last = pc.wrapping_add(u32::from(behind_first)) >> self.shift;
+        let is_one_line = last == pc >> self.shift && self.fetch == Fetch::Lines;
+        if is_one_line || self.fetch == Fetch::Instruction {
+            // One access, of the line in which the instruction begins.
+            for group in &mut self.groups {
+                group.access(pc);
+            }
+            self.held = pc >> self.shift;
+            return;
+        }
         for group in &mut self.groups {
             for address in group.fetcher.accesses(pc, size) {
                 group.access(address);
             }
         }
-        self.held = match self.fetch {
-            Fetch::Instruction => pc >> self.shift,
-            Fetch::Lines => pc.wrapping_add(u32::from(behind_first)) >> self.shift,
-            Fetch::WordBuffer | Fetch::LineBuffer => EMPTY,
-        };
+        self.held = if self.fetch == Fetch::Lines { last } else { EMPTY };
     }
 
     /// Loads or stores data: one access for each line that its bytes touch.
