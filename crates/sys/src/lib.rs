@@ -14,6 +14,7 @@
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
+pub mod accept_queue;
 pub mod affinity;
 pub mod allocator;
 pub mod block;

@@ -1,4 +1,4 @@
-//! One handler, seven models of concurrency, under load.
+//! One handler, eight models of concurrency, under load.
 
 mod cost;
 
@@ -10,7 +10,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 use web::load::Outcome;
-use web::serve::{Model, Plan, Running, Runtime, Service, StartError, listen};
+use web::serve::{Model, Plan, Running, Runtime, Service, StartError, listen_for};
 
 experiment!("servers", "servers.toml");
 
@@ -18,13 +18,14 @@ experiment!("servers", "servers.toml");
 const POOL: u32 = 8;
 
 /// The levels of the factor `model`.
-const MODELS: [(&str, Model); 13] = [
+const MODELS: [(&str, Model); 14] = [
     ("single", Model::Single),
     ("pool", Model::Pool(POOL)),
     ("thread_each", Model::ThreadPerConnection),
     ("fork_each", Model::ForkPerRequest),
     ("pre_fork", Model::PreFork(POOL)),
     ("event_loop", Model::EventLoop),
+    ("reuseport", Model::ReusePort(2)),
     ("tokio", Model::Tokio(2)),
     ("go", Model::Runtime(Runtime::Go)),
     ("java_threads", Model::Runtime(Runtime::JavaThreads)),
@@ -194,7 +195,7 @@ impl Treatment {
 
     /// Starts a server and waits until it serves. It leaves peers that are silent for longer than `silence`.
     fn start(&self, plan: &Plan, cpus: &[u32], silence: Option<Duration>) -> Result<Running> {
-        let listener = listen(self.backlog)?;
+        let listener = listen_for(plan.model, self.backlog)?;
         let started = match plan.model {
             Model::Runtime(runtime) => {
                 Running::start_program(listener, plan, runtime, cpus, Path::new(PROGRAMS))
@@ -213,7 +214,10 @@ impl Treatment {
     fn tasks(&self) -> usize {
         let serving = match self.server.model {
             Model::ThreadPerConnection | Model::ForkPerRequest => self.held.max(self.connections),
-            Model::Pool(count) | Model::PreFork(count) | Model::Tokio(count) => count,
+            Model::Pool(count)
+            | Model::PreFork(count)
+            | Model::ReusePort(count)
+            | Model::Tokio(count) => count,
             Model::Runtime(runtime) if runtime.has_a_thread_each() => {
                 RUNTIME_TASKS + self.held.max(self.connections)
             }

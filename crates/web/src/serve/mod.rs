@@ -16,6 +16,7 @@ mod blocking;
 mod event_loop;
 mod processes;
 mod request;
+mod reuseport;
 mod running;
 mod runtime;
 #[cfg(test)]
@@ -46,6 +47,10 @@ pub enum Model {
     PreFork(u32),
     /// One thread with epoll. Waiting is a timer of its loop, in steps of 1 ms as epoll's.
     EventLoop,
+    /// That number of threads, each with an event loop and a listening socket of its own on the same port
+    /// (`SO_REUSEPORT`). The kernel spreads connections by a hash, so loops can have unequal numbers of
+    /// them; a connection stays with its loop.
+    ReusePort(u32),
     /// tokio on that number of threads. Its timers also have steps of 1 ms.
     Tokio(u32),
     /// A program of another runtime, which [`Running::start_program`] starts.
@@ -177,9 +182,26 @@ impl Server {
 /// # Errors
 /// What the system says.
 pub fn listen(backlog: u32) -> Result<TcpListener> {
+    listen_for(Model::Single, backlog)
+}
+
+/// The same for a model: of [`Model::ReusePort`] others of the same user may share the port.
+///
+/// # Errors
+/// What the system says.
+pub fn listen_for(model: Model, backlog: u32) -> Result<TcpListener> {
+    let anywhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    listen_at(anywhere, backlog, matches!(model, Model::ReusePort(_)))
+}
+
+/// The same at an address, which other sockets of the same user may share if `is_shared`.
+fn listen_at(address: SocketAddr, backlog: u32, is_shared: bool) -> Result<TcpListener> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
     socket.set_tcp_nodelay(true)?;
-    socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into())?;
+    if is_shared {
+        socket.set_reuse_port(true)?;
+    }
+    socket.bind(&address.into())?;
     socket.listen(i32::try_from(backlog).unwrap_or(i32::MAX))?;
     Ok(socket.into())
 }
@@ -196,14 +218,15 @@ pub fn listen(backlog: u32) -> Result<TcpListener> {
 /// processes, and for one that forks in a process of several threads.
 fn run(listener: TcpListener, server: &Server) -> Result<()> {
     let model = server.plan.model;
-    if matches!(model, Model::Pool(0) | Model::PreFork(0) | Model::Tokio(0)) {
+    if matches!(model, Model::Pool(0) | Model::PreFork(0) | Model::ReusePort(0) | Model::Tokio(0)) {
         return Err(Error::new(ErrorKind::InvalidInput, "a server of no workers serves nobody"));
     }
     if matches!(model, Model::ForkPerRequest | Model::PreFork(_)) {
         processes::must_be_alone()?;
     }
     sys::interrupt::install().map_err(Error::other)?;
-    if !matches!(model, Model::EventLoop | Model::Tokio(_) | Model::Runtime(_)) {
+    use Model::{EventLoop, ReusePort, Tokio};
+    if !matches!(model, EventLoop | ReusePort(_) | Tokio(_) | Model::Runtime(_)) {
         blocking::arrange(&listener, server)?;
     }
     match model {
@@ -213,6 +236,7 @@ fn run(listener: TcpListener, server: &Server) -> Result<()> {
         Model::ForkPerRequest => processes::fork_per_request(&listener, server),
         Model::PreFork(processes) => processes::pre_fork(&listener, processes, server)?,
         Model::EventLoop => event_loop::run(listener, server)?,
+        Model::ReusePort(loops) => reuseport::run(listener, loops, server)?,
         Model::Tokio(threads) => asynchronous::run(listener, threads, server)?,
         Model::Runtime(_) => return Err(Error::new(ErrorKind::InvalidInput, "it is a program")),
     }

@@ -184,6 +184,7 @@ impl Running {
             Model::Single | Model::EventLoop => (1, 0),
             Model::ThreadPerConnection | Model::ForkPerRequest => (1, 0),
             Model::PreFork(processes) => (1, processes),
+            Model::ReusePort(loops) => (loops, 0),
             Model::Pool(threads) | Model::Tokio(threads) => (threads + 1, 0),
         };
         let has_threads = sys::proc::status(self.pid)?.threads == u64::from(threads);

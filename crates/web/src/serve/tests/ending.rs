@@ -32,7 +32,7 @@ fn every_model_ends_when_it_is_told_and_leaves_nothing() {
 fn a_server_ends_while_a_request_waits_for_long() {
     let service = Service::Wait(Duration::from_secs(60));
     for model in MODELS {
-        let listener = listen(128).unwrap();
+        let listener = listen_for(model, 128).unwrap();
         let plan = Plan { service, ..plan(model) };
         let server = Running::start(listener, &plan, &[]).unwrap();
         let mut client = Client::to(server.address());
@@ -124,7 +124,7 @@ fn without_descriptors_a_server_waits_for_some() {
 
 #[test]
 fn a_server_without_workers_is_none() {
-    for model in [Model::Pool(0), Model::PreFork(0), Model::Tokio(0)] {
+    for model in [Model::Pool(0), Model::PreFork(0), Model::ReusePort(0), Model::Tokio(0)] {
         let mut server = Running::start(listen(1).unwrap(), &plan(model), &[]).unwrap();
         let error = server.wait_until_ready(PATIENCE).unwrap_err();
         assert!(error.to_string().contains("refused what it needs"), "{model:?}: {error}");

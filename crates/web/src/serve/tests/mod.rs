@@ -1,6 +1,6 @@
 //! Every model, from outside: by a client that knows TCP alone.
 
-use super::{Model, Plan, Running, SILENCE, Service, listen};
+use super::{Model, Plan, Running, SILENCE, Service, listen, listen_for};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::AsFd;
@@ -9,18 +9,20 @@ use std::time::{Duration, Instant};
 mod client;
 mod ending;
 mod models;
+mod reuseport;
 mod runtimes;
 
 /// Longer than anything here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-const MODELS: [Model; 7] = [
+const MODELS: [Model; 8] = [
     Model::Single,
     Model::Pool(3),
     Model::ThreadPerConnection,
     Model::ForkPerRequest,
     Model::PreFork(3),
     Model::EventLoop,
+    Model::ReusePort(2),
     Model::Tokio(2),
 ];
 
@@ -33,7 +35,7 @@ fn start(plan: &Plan) -> Running {
 }
 
 fn start_with(plan: &Plan, silence: Duration) -> Running {
-    let listener = listen(128).unwrap();
+    let listener = listen_for(plan.model, 128).unwrap();
     let mut server = Running::start_with(listener, plan, &[], silence).unwrap();
     server.wait_until_ready(PATIENCE).unwrap();
     server
