@@ -40,12 +40,17 @@ const PROGRAMS: &str = "../programs";
 
 /// The levels of the factor `service`. A request computes for a short time only: the ratio of two
 /// servers needs many requests, not long ones.
-const SERVICES: [(&str, Service); 4] = [
+const SERVICES: [(&str, Service); 5] = [
     ("wait", Service::Wait(Duration::from_millis(20))),
     ("compute", Service::Compute(Duration::from_millis(5))),
     ("none", Service::Nothing),
     ("mixed", Service::Mixed { wait: MIXED, compute: MIXED, every: 10 }),
+    ("database", Service::Database { connections: DATABASE, time: QUERY, queue: None }),
 ];
+
+/// Connections to the database, and how long a request holds one: 200 requests per second.
+const DATABASE: u32 = 4;
+const QUERY: Duration = Duration::from_millis(20);
 
 /// What a request of a mixture waits, and what every tenth computes before.
 const MIXED: Duration = Duration::from_millis(20);
@@ -278,11 +283,12 @@ impl Treatment {
             Service::Nothing => return least,
             // Some of the requests that compute must be among those that are counted.
             Service::Mixed { .. } => return least.max(MIXED_MS),
-            Service::Wait(time) | Service::Compute(time) => time,
+            Service::Wait(time) | Service::Compute(time) | Service::Database { time, .. } => time,
         };
         let at_a_time = match (self.server.service, self.server.model) {
             // The server has one CPU.
             (Service::Compute(_), _) | (_, Model::Single) => 1,
+            (Service::Database { connections, .. }, _) => u64::from(connections),
             (_, Model::Pool(_) | Model::PreFork(_)) => u64::from(POOL),
             _ => connections,
         };

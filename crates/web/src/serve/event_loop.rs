@@ -2,12 +2,13 @@
 
 use super::answer::Answer;
 use super::request::{Inbox, Next};
+use super::slots::{Slots, Ticket};
 use super::{LINGER, LINGER_BYTES, LOOK, RETRY, Server};
 use mio::net::{TcpListener, TcpStream};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use std::io::{ErrorKind, Read, Result, Write};
 use std::net::Shutdown;
 use std::os::fd::AsRawFd;
@@ -24,7 +25,7 @@ const INTERRUPT: Token = Token(usize::MAX - 1);
 enum State {
     /// Bytes of its peer.
     Reading,
-    /// A timer, before this answer.
+    /// A connection to the database or a timer, before this answer.
     Serving(Answer),
     /// Room to write the rest of an answer.
     Writing(Answer),
@@ -56,6 +57,8 @@ enum Progress {
     Waits,
     /// It waits for a timer of this time.
     Sleeps(Duration),
+    /// It waits for a connection to the database, and then for a timer.
+    Queues(Ticket),
     /// It is over.
     Ends,
 }
@@ -73,6 +76,8 @@ struct Loop<'a> {
     serial: u64,
     /// When which connection's wait is over.
     timers: BinaryHeap<Reverse<(Instant, u64, usize)>>,
+    /// Which connections wait for the database, in the order of their coming.
+    queue: VecDeque<(Ticket, u64, usize)>,
     /// When it is next looked for connections that are silent for too long.
     visit_at: Instant,
     /// The time of this turn.
@@ -99,6 +104,7 @@ pub(super) fn run(listener: std::net::TcpListener, server: &Server) -> Result<()
         free: Vec::new(),
         serial: 0,
         timers: BinaryHeap::new(),
+        queue: VecDeque::new(),
         visit_at: now + LOOK,
         now,
     };
@@ -201,6 +207,7 @@ impl Loop<'_> {
                 let at = Instant::now() + time;
                 self.timers.push(Reverse((at, connection.serial, place)));
             }
+            Progress::Queues(ticket) => self.queue.push_back((ticket, connection.serial, place)),
             Progress::Ends => {
                 // Closing the socket takes it out of epoll's list.
                 self.connections[place] = None;
@@ -216,6 +223,10 @@ impl Loop<'_> {
                 return;
             }
             self.timers.pop();
+            if let Some(slots) = &self.server.slots {
+                slots.leave();
+                self.take_turns(slots);
+            }
             if let Some(Some(connection)) = self.connections.get_mut(place)
                 && connection.serial == serial
                 && let State::Serving(answer) = connection.state
@@ -224,6 +235,14 @@ impl Loop<'_> {
                 connection.active = self.now;
                 self.go_on(place);
             }
+        }
+    }
+
+    /// Begins the time that a request holds a connection to the database, of those that have one now.
+    fn take_turns(&mut self, slots: &Slots) {
+        let time = self.server.plan.service.parts().0;
+        while let Some((_, serial, place)) = self.queue.pop_front_if(|it| slots.has_turn(it.0)) {
+            self.timers.push(Reverse((Instant::now() + time, serial, place)));
         }
     }
 
@@ -276,6 +295,20 @@ impl Connection {
                     Next::Request(request) => {
                         let answer = Answer::to(request, server.plan.keep_alive);
                         let wait = server.begin();
+                        if let Some(slots) = &server.slots {
+                            let Some(ticket) = slots.enter() else {
+                                let answer = Answer::too_busy(request, server.plan.keep_alive);
+                                self.state = State::Writing(answer);
+                                continue;
+                            };
+                            self.state = State::Serving(answer);
+                            let has_turn = slots.has_turn(ticket);
+                            return if has_turn {
+                                Progress::Sleeps(wait)
+                            } else {
+                                Progress::Queues(ticket)
+                            };
+                        }
                         if !wait.is_zero() {
                             self.state = State::Serving(answer);
                             return Progress::Sleeps(wait);

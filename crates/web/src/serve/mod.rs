@@ -19,15 +19,18 @@ mod request;
 mod reuseport;
 mod running;
 mod runtime;
+mod slots;
 #[cfg(test)]
 mod tests;
 
 pub use running::{Running, StartError};
 pub use runtime::Runtime;
 
+use slots::Slots;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{Error, ErrorKind, Result};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -75,14 +78,24 @@ pub enum Service {
         /// One of this number of requests computes: 1 means all.
         every: u64,
     },
+    /// One of a few connections to a database, for a time: a stand-in that sleeps while it holds one of
+    /// them. Requests get one in the order in which they came.
+    Database {
+        /// How many connections there are.
+        connections: u32,
+        /// How long a request holds one.
+        time: Duration,
+        /// How many requests may wait for one: a request that finds that many is answered by 503 at once.
+        queue: Option<u32>,
+    },
 }
 
 impl Service {
-    /// Returns how long each request waits, and how much CPU time one of N needs, and N.
+    /// Returns how long each request waits (with a connection to the database, if it needs one), and how much CPU time one of N needs, and N.
     fn parts(self) -> (Duration, Duration, u64) {
         match self {
             Service::Nothing => (Duration::ZERO, Duration::ZERO, 1),
-            Service::Wait(wait) => (wait, Duration::ZERO, 1),
+            Service::Wait(wait) | Service::Database { time: wait, .. } => (wait, Duration::ZERO, 1),
             Service::Compute(compute) => (Duration::ZERO, compute, 1),
             Service::Mixed { wait, compute, every } => (wait, compute, every.max(1)),
         }
@@ -98,6 +111,21 @@ pub struct Plan {
     pub service: Service,
     /// Whether a connection may bring further requests.
     pub keep_alive: bool,
+}
+
+impl Plan {
+    /// Returns why there is no such server, if there is none.
+    fn lacks(&self) -> Option<&'static str> {
+        match (self.model, self.service) {
+            (Model::Runtime(_), Service::Database { .. }) => {
+                Some("the programs of other runtimes have no stand-in for a database")
+            }
+            (Model::ReusePort(_), Service::Database { .. }) => {
+                Some("loops with a socket each share no connections to a database here")
+            }
+            _ => None,
+        }
+    }
 }
 
 /// How long a peer may be silent while it is waited for.
@@ -127,13 +155,27 @@ struct Server {
     given_up: AtomicBool,
     /// The requests that came, of all its processes.
     asked: Option<&'static [AtomicU64]>,
+    /// The connections to the database.
+    slots: Option<Arc<Slots>>,
 }
 
 impl Server {
     fn new(plan: &Plan) -> Self {
         let counts = plan.service.parts().2 > 1;
         let asked = counts.then(|| sys::pages::shared_for_ever(1).ok()).flatten();
-        Server { plan: *plan, silence: SILENCE, given_up: AtomicBool::new(false), asked }
+        let slots = match plan.service {
+            Service::Database { connections, queue, .. } => {
+                Slots::new(connections, queue).ok().map(Arc::new)
+            }
+            _ => None,
+        };
+        Server { plan: *plan, silence: SILENCE, given_up: AtomicBool::new(false), asked, slots }
+    }
+
+    /// The same server for tasks that may outlive this value; only what has been given up is its own.
+    fn for_tasks(&self) -> Self {
+        let given_up = AtomicBool::new(self.is_over());
+        Server { given_up, slots: self.slots.clone(), ..*self }
     }
 
     /// Gives the next request the CPU time that it needs, and returns how long it is to wait then.
@@ -223,6 +265,9 @@ fn run(listener: TcpListener, server: &Server) -> Result<()> {
     }
     if matches!(model, Model::ForkPerRequest | Model::PreFork(_)) {
         processes::must_be_alone()?;
+    }
+    if matches!(server.plan.service, Service::Database { .. }) && server.slots.is_none() {
+        return Err(Error::new(ErrorKind::OutOfMemory, "no memory that processes share"));
     }
     sys::interrupt::install().map_err(Error::other)?;
     use Model::{EventLoop, ReusePort, Tokio};

@@ -27,7 +27,7 @@ pub enum StartError {
     /// It ended instead of answering.
     #[error("the server ended before it answered: {0}")]
     Ended(String),
-    /// Its runtime is not installed, or is too old; what is needed is in the text.
+    /// Its runtime is not installed or is too old, or its model cannot do what it is to; the text has why.
     #[error("{0}")]
     Missing(String),
     /// It did not answer in time.
@@ -37,6 +37,10 @@ pub enum StartError {
 
 fn system(what: &'static str) -> impl Fn(std::io::Error) -> StartError {
     move |error| StartError::System { what, error }
+}
+
+fn must_exist(plan: &Plan) -> Result<(), StartError> {
+    plan.lacks().map_or(Ok(()), |lack| Err(StartError::Missing(lack.into())))
 }
 
 /// Exit codes of a server's process: placed elsewhere than asked, or not set up.
@@ -80,6 +84,7 @@ impl Running {
         cpus: &[u32],
         silence: Duration,
     ) -> Result<Running, StartError> {
+        must_exist(plan)?;
         let address = listener.local_addr().map_err(system("getsockname"))?;
         // The closure owns the listener, and is dropped on this side: the port closes with the
         // child.
@@ -108,6 +113,7 @@ impl Running {
         cpus: &[u32],
         folder: &Path,
     ) -> Result<Running, StartError> {
+        must_exist(plan)?;
         let address = listener.local_addr().map_err(system("getsockname"))?;
         let pid = runtime.start(listener, plan, cpus, folder)?;
         Ok(Running { pid, address, model: Model::Runtime(runtime), is_over: false })

@@ -7,6 +7,7 @@ use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 mod client;
+mod database;
 mod ending;
 mod models;
 mod reuseport;
