@@ -63,7 +63,7 @@ enum Progress {
     Ends,
 }
 
-struct Loop<'a> {
+pub(super) struct Loop<'a> {
     server: &'a Server,
     poll: Poll,
     listener: TcpListener,
@@ -86,36 +86,46 @@ struct Loop<'a> {
 
 /// Serves until the process is asked to end.
 pub(super) fn run(listener: std::net::TcpListener, server: &Server) -> Result<()> {
-    listener.set_nonblocking(true)?;
-    let mut listener = TcpListener::from_std(listener);
-    let poll = Poll::new()?;
-    poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
-    if let Some(descriptor) = sys::interrupt::descriptor() {
-        let descriptor = descriptor.as_raw_fd();
-        poll.registry().register(&mut SourceFd(&descriptor), INTERRUPT, Interest::READABLE)?;
-    }
-    let now = Instant::now();
-    let mut this = Loop {
-        server,
-        poll,
-        listener,
-        accept_at: None,
-        connections: Vec::new(),
-        free: Vec::new(),
-        serial: 0,
-        timers: BinaryHeap::new(),
-        queue: VecDeque::new(),
-        visit_at: now + LOOK,
-        now,
-    };
-    let mut events = Events::with_capacity(EVENTS);
-    while !server.is_over() {
-        this.turn(&mut events)?;
-    }
-    Ok(())
+    Loop::new(listener, server)?.serve()
 }
 
-impl Loop<'_> {
+impl<'a> Loop<'a> {
+    /// Makes all that the loop needs.
+    pub(super) fn new(listener: std::net::TcpListener, server: &'a Server) -> Result<Self> {
+        listener.set_nonblocking(true)?;
+        let mut listener = TcpListener::from_std(listener);
+        let poll = Poll::new()?;
+        poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
+        if let Some(descriptor) = sys::interrupt::descriptor() {
+            let descriptor = descriptor.as_raw_fd();
+            let mut source = SourceFd(&descriptor);
+            poll.registry().register(&mut source, INTERRUPT, Interest::READABLE)?;
+        }
+        let now = Instant::now();
+        Ok(Loop {
+            server,
+            poll,
+            listener,
+            accept_at: None,
+            connections: Vec::new(),
+            free: Vec::new(),
+            serial: 0,
+            timers: BinaryHeap::new(),
+            queue: VecDeque::new(),
+            visit_at: now + LOOK,
+            now,
+        })
+    }
+
+    /// Serves until the process is asked to end.
+    pub(super) fn serve(mut self) -> Result<()> {
+        let mut events = Events::with_capacity(EVENTS);
+        while !self.server.is_over() {
+            self.turn(&mut events)?;
+        }
+        Ok(())
+    }
+
     /// Waits until something happens, and deals with all that has.
     fn turn(&mut self, events: &mut Events) -> Result<()> {
         let timer = self.timers.peek().map(|Reverse((at, _, _))| *at);

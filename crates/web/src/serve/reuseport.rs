@@ -2,7 +2,8 @@
 //! kernel chooses the socket of a new connection by a hash of its addresses and ports, however much that
 //! loop has to do, and no other loop can take the connection from there.
 
-use super::{Server, event_loop, listen_at};
+use super::event_loop::Loop;
+use super::{Server, listen_at};
 use socket2::SockRef;
 use std::io::{Error, ErrorKind, Result};
 use std::net::TcpListener;
@@ -11,20 +12,24 @@ use std::os::fd::AsFd;
 /// Serves until the process is asked to end, with that number of loops, of which the calling thread runs
 /// one.
 pub(super) fn run(listener: TcpListener, loops: u32, server: &Server) -> Result<()> {
-    let others = beside(&listener, loops.saturating_sub(1))?;
+    let others: Vec<Loop<'_>> = beside(&listener, loops.saturating_sub(1))?
+        .into_iter()
+        .map(|listener| Loop::new(listener, server))
+        .collect::<Result<_>>()?;
+    let own = Loop::new(listener, server)?;
     std::thread::scope(|scope| {
-        let serve = |listener| {
-            let ended = event_loop::run(listener, server);
+        let serve = |one: Loop<'_>| {
+            let ended = one.serve();
             // The kernel would go on to choose a socket that nobody accepts from: all loops end.
             server.give_up();
             ended
         };
-        let started = others.into_iter().map(|listener| {
-            std::thread::Builder::new().spawn_scoped(scope, move || serve(listener))
-        });
+        let started = others
+            .into_iter()
+            .map(|one| std::thread::Builder::new().spawn_scoped(scope, move || serve(one)));
         let started: Result<Vec<_>> = started.collect();
         let threads = started.inspect_err(|_| server.give_up())?;
-        let mut ended = serve(listener);
+        let mut ended = serve(own);
         for thread in threads {
             let other = thread.join().unwrap_or_else(|_| Err(Error::other("a loop panicked")));
             ended = ended.and(other);
