@@ -63,6 +63,7 @@ pub mod timerfd;
 pub mod topology;
 pub mod tracer;
 pub mod uclamp;
+pub mod uring;
 pub mod usage;
 pub mod wait_signal;
 mod workloads;

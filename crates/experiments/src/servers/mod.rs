@@ -1,4 +1,4 @@
-//! One handler, eight models of concurrency, under load.
+//! One handler, nine models of concurrency, under load.
 
 mod bounded;
 mod cost;
@@ -19,13 +19,14 @@ experiment!("servers", "servers.toml");
 const POOL: u32 = 8;
 
 /// The levels of the factor `model`.
-const MODELS: [(&str, Model); 14] = [
+const MODELS: [(&str, Model); 15] = [
     ("single", Model::Single),
     ("pool", Model::Pool(POOL)),
     ("thread_each", Model::ThreadPerConnection),
     ("fork_each", Model::ForkPerRequest),
     ("pre_fork", Model::PreFork(POOL)),
     ("event_loop", Model::EventLoop),
+    ("io_uring", Model::IoUring),
     ("reuseport", Model::ReusePort(2)),
     ("tokio", Model::Tokio(2)),
     ("go", Model::Runtime(Runtime::Go)),
@@ -259,7 +260,7 @@ impl Treatment {
                 RUNTIME_TASKS + self.held.max(self.connections)
             }
             Model::Runtime(_) => RUNTIME_TASKS,
-            Model::Single | Model::EventLoop => 0,
+            Model::Single | Model::EventLoop | Model::IoUring => 0,
         };
         serving as usize + OTHER_TASKS
     }

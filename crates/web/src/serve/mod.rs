@@ -22,6 +22,7 @@ mod runtime;
 mod slots;
 #[cfg(test)]
 mod tests;
+mod uring;
 
 pub use running::{Running, StartError};
 pub use runtime::Runtime;
@@ -54,6 +55,8 @@ pub enum Model {
     /// (`SO_REUSEPORT`). The kernel spreads connections by a hash, so loops can have unequal numbers of
     /// them; a connection stays with its loop.
     ReusePort(u32),
+    /// One thread with io_uring, where the system lets it be used.
+    IoUring,
     /// tokio on that number of threads. Its timers also have steps of 1 ms.
     Tokio(u32),
     /// A program of another runtime, which [`Running::start_program`] starts.
@@ -116,15 +119,17 @@ pub struct Plan {
 impl Plan {
     /// Returns why there is no such server, if there is none.
     fn lacks(&self) -> Option<&'static str> {
-        match (self.model, self.service) {
+        let why = match (self.model, self.service) {
+            (Model::IoUring, Service::Database { .. }) => "the loop of io_uring has no database",
             (Model::Runtime(_), Service::Database { .. }) => {
-                Some("the programs of other runtimes have no stand-in for a database")
+                "the programs of other runtimes have no stand-in for a database"
             }
             (Model::ReusePort(_), Service::Database { .. }) => {
-                Some("loops with a socket each share no connections to a database here")
+                "loops with a socket each share no connections to a database here"
             }
-            _ => None,
-        }
+            _ => return None,
+        };
+        Some(why)
     }
 }
 
@@ -270,8 +275,8 @@ fn run(listener: TcpListener, server: &Server) -> Result<()> {
         return Err(Error::new(ErrorKind::OutOfMemory, "no memory that processes share"));
     }
     sys::interrupt::install().map_err(Error::other)?;
-    use Model::{EventLoop, ReusePort, Tokio};
-    if !matches!(model, EventLoop | ReusePort(_) | Tokio(_) | Model::Runtime(_)) {
+    use Model::{EventLoop, IoUring, ReusePort, Tokio};
+    if !matches!(model, EventLoop | IoUring | ReusePort(_) | Tokio(_) | Model::Runtime(_)) {
         blocking::arrange(&listener, server)?;
     }
     match model {
@@ -281,6 +286,7 @@ fn run(listener: TcpListener, server: &Server) -> Result<()> {
         Model::ForkPerRequest => processes::fork_per_request(&listener, server),
         Model::PreFork(processes) => processes::pre_fork(&listener, processes, server)?,
         Model::EventLoop => event_loop::run(listener, server)?,
+        Model::IoUring => uring::run(listener, server)?,
         Model::ReusePort(loops) => reuseport::run(listener, loops, server)?,
         Model::Tokio(threads) => asynchronous::run(listener, threads, server)?,
         Model::Runtime(_) => return Err(Error::new(ErrorKind::InvalidInput, "it is a program")),

@@ -43,9 +43,15 @@ fn must_exist(plan: &Plan) -> Result<(), StartError> {
     plan.lacks().map_or(Ok(()), |lack| Err(StartError::Missing(lack.into())))
 }
 
-/// Exit codes of a server's process: placed elsewhere than asked, or not set up.
+/// Exit codes of a server's process: placed elsewhere than asked, not set up, or in need of what the system does
+/// not have or refuses.
 const NOT_PLACED: i32 = 3;
 const NOT_SET_UP: i32 = 4;
+const UNSUPPORTED: i32 = 5;
+
+/// What only one model needs.
+const WITHOUT_URING: &str = "needs io_uring, Linux 5.19 or later: it is missing, switched off \
+                             (kernel.io_uring_disabled), or refused by a filter of system calls as containers have";
 
 /// How long a process may take to end after its connections have.
 const LAST_BREATH: Duration = Duration::from_secs(1);
@@ -97,7 +103,11 @@ impl Running {
                 return NOT_PLACED;
             }
             let server = Server { silence, ..Server::new(plan) };
-            if run(listener, &server).is_ok() { 0 } else { NOT_SET_UP }
+            match run(listener, &server) {
+                Ok(()) => 0,
+                Err(error) if error.kind() == ErrorKind::Unsupported => UNSUPPORTED,
+                Err(_) => NOT_SET_UP,
+            }
         })?;
         Ok(Running { pid, address, model: plan.model, is_over: false })
     }
@@ -164,6 +174,9 @@ impl Running {
     /// of its connections.
     fn end_or(&mut self, error: std::io::Error) -> Result<StartError, StartError> {
         Ok(match self.ended_within(LAST_BREATH)? {
+            Some(ended) if ended.code == Some(UNSUPPORTED) => {
+                StartError::Missing(WITHOUT_URING.into())
+            }
             Some(ended) => StartError::Ended(describe(&ended)),
             None => StartError::System { what: "asking the server", error },
         })
@@ -187,7 +200,7 @@ impl Running {
         let (threads, children) = match self.model {
             // A runtime has threads of its own, as many as it likes.
             Model::Runtime(_) => return Ok(true),
-            Model::Single | Model::EventLoop => (1, 0),
+            Model::Single | Model::EventLoop | Model::IoUring => (1, 0),
             Model::ThreadPerConnection | Model::ForkPerRequest => (1, 0),
             Model::PreFork(processes) => (1, processes),
             Model::ReusePort(loops) => (loops, 0),

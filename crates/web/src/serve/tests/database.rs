@@ -75,6 +75,9 @@ fn who_shares_no_database_says_so() {
     let plan = database(Model::ReusePort(2), time, None);
     let error = Running::start(listen(1).unwrap(), &plan, &[]).unwrap_err();
     assert!(error.to_string().contains("share no connections"), "{error}");
+    let plan = database(Model::IoUring, time, None);
+    let error = Running::start(listen(1).unwrap(), &plan, &[]).unwrap_err();
+    assert!(error.to_string().contains("has no database"), "{error}");
     let runtime = crate::serve::Runtime::Node;
     let plan = database(Model::Runtime(runtime), time, None);
     let folder = std::path::Path::new("/nowhere");

@@ -1,6 +1,6 @@
 //! Every model, from outside: by a client that knows TCP alone.
 
-use super::{Model, Plan, Running, SILENCE, Service, listen, listen_for};
+use super::{Model, Plan, Running, SILENCE, Service, StartError, listen, listen_for};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::AsFd;
@@ -16,16 +16,36 @@ mod runtimes;
 /// Longer than anything here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-const MODELS: [Model; 8] = [
+const ALL: [Model; 9] = [
     Model::Single,
     Model::Pool(3),
     Model::ThreadPerConnection,
     Model::ForkPerRequest,
     Model::PreFork(3),
     Model::EventLoop,
+    Model::IoUring,
     Model::ReusePort(2),
     Model::Tokio(2),
 ];
+
+/// All models of our own that this system lets us have.
+fn models() -> Vec<Model> {
+    ALL.into_iter().filter(|model| *model != Model::IoUring || has_io_uring()).collect()
+}
+
+fn has_io_uring() -> bool {
+    let mut server = Running::start(listen(1).unwrap(), &plan(Model::IoUring), &[]).unwrap();
+    match server.wait_until_ready(PATIENCE) {
+        Err(StartError::Missing(needs)) => {
+            assert!(needs.contains("io_uring"), "{needs}");
+            false
+        }
+        ready => {
+            ready.unwrap();
+            true
+        }
+    }
+}
 
 fn plan(model: Model) -> Plan {
     Plan { model, service: Service::Nothing, keep_alive: true }
