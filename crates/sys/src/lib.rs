@@ -14,6 +14,7 @@
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
+pub mod accept_queue;
 pub mod affinity;
 pub mod allocator;
 pub mod block;
@@ -62,6 +63,7 @@ pub mod timerfd;
 pub mod topology;
 pub mod tracer;
 pub mod uclamp;
+pub mod uring;
 pub mod usage;
 pub mod wait_signal;
 mod workloads;

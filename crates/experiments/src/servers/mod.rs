@@ -1,16 +1,17 @@
-//! One handler, seven models of concurrency, under load.
+//! One handler, nine models of concurrency, under load.
 
+mod bounded;
 mod cost;
 
 use crate::support::allow_descriptors;
 use cost::{Account, Held};
-use kit::model::{Arrivals, LoadPlan, LoadResult, LoadTimes, Profile};
+use kit::model::{Arrivals, LoadCounts, LoadPlan, LoadResult, LoadTimes, Profile};
 use kit::{Result, Stop, Trial};
 use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 use web::load::Outcome;
-use web::serve::{Model, Plan, Running, Runtime, Service, StartError, listen};
+use web::serve::{Model, Plan, Running, Runtime, Service, StartError, listen_for};
 
 experiment!("servers", "servers.toml");
 
@@ -18,13 +19,15 @@ experiment!("servers", "servers.toml");
 const POOL: u32 = 8;
 
 /// The levels of the factor `model`.
-const MODELS: [(&str, Model); 13] = [
+const MODELS: [(&str, Model); 15] = [
     ("single", Model::Single),
     ("pool", Model::Pool(POOL)),
     ("thread_each", Model::ThreadPerConnection),
     ("fork_each", Model::ForkPerRequest),
     ("pre_fork", Model::PreFork(POOL)),
     ("event_loop", Model::EventLoop),
+    ("io_uring", Model::IoUring),
+    ("reuseport", Model::ReusePort(2)),
     ("tokio", Model::Tokio(2)),
     ("go", Model::Runtime(Runtime::Go)),
     ("java_threads", Model::Runtime(Runtime::JavaThreads)),
@@ -39,12 +42,24 @@ const PROGRAMS: &str = "../programs";
 
 /// The levels of the factor `service`. A request computes for a short time only: the ratio of two
 /// servers needs many requests, not long ones.
-const SERVICES: [(&str, Service); 4] = [
+const SERVICES: [(&str, Service); 6] = [
     ("wait", Service::Wait(Duration::from_millis(20))),
     ("compute", Service::Compute(Duration::from_millis(5))),
     ("none", Service::Nothing),
     ("mixed", Service::Mixed { wait: MIXED, compute: MIXED, every: 10 }),
+    ("database", Service::Database { connections: DATABASE, time: QUERY, queue: None }),
+    (
+        "database_bounded",
+        Service::Database { connections: DATABASE, time: QUERY, queue: Some(QUEUE) },
+    ),
 ];
+
+/// Connections to the database, and how long a request holds one: 200 requests per second.
+const DATABASE: u32 = 4;
+const QUERY: Duration = Duration::from_millis(20);
+
+/// How many requests may wait for the database, where its queue has a bound.
+const QUEUE: u32 = 16;
 
 /// What a request of a mixture waits, and what every tenth computes before.
 const MIXED: Duration = Duration::from_millis(20);
@@ -54,9 +69,14 @@ const KEEP_ALIVE: [(&str, bool); 2] = [("no", false), ("yes", true)];
 
 /// The levels of the factor `arrivals`: requests come as soon as an answer is there, or at random and
 /// whatever is answered, at this number per second. 40 are 80 % of the capacity of one thread that
-/// waits 20 ms for each; 200 of a mixture need 40 % of a CPU.
-const ARRIVALS: [(&str, Option<f64>); 3] =
-    [("closed", None), ("poisson_40", Some(40.0)), ("poisson_200", Some(200.0))];
+/// waits 20 ms for each; 200 of a mixture need 40 % of a CPU, and 400
+/// are twice what the database can do.
+const ARRIVALS: [(&str, Option<f64>); 4] = [
+    ("closed", None),
+    ("poisson_40", Some(40.0)),
+    ("poisson_200", Some(200.0)),
+    ("poisson_400", Some(400.0)),
+];
 
 /// How long a server may take to begin, or to end by itself.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -69,6 +89,10 @@ const LOAD_MS_MAX: u64 = 10_000;
 
 /// The shortest load of which every tenth request computes, in ms.
 const MIXED_MS: u64 = 600;
+
+/// How long more requests come than the database can serve, in ms: in any profile, since a queue without a
+/// bound grows with it.
+const OVERLOAD_MS: u64 = 2_000;
 
 /// Rounds of all connections in a closed loop: each connection has two answers at least, between
 /// which its turn is whole.
@@ -125,7 +149,11 @@ fn trial(trial: &mut Trial) -> Result<()> {
     }
     let before = Account::of(&server)?;
     trial.begin()?;
-    let outcome = web::load::run(&load, b"", &mut |_| true).map_err(no_load)?;
+    let outcome = match is_bounded(treatment.server.service) {
+        true => bounded::run(&load),
+        false => web::load::run(&load, b"", &mut |_| true),
+    };
+    let outcome = outcome.map_err(no_load)?;
     trial.end()?;
     let used = Account::of(&server)?.since(&before);
     let family = server.family();
@@ -136,8 +164,7 @@ fn trial(trial: &mut Trial) -> Result<()> {
     let left = family.iter().filter(|pid| sys::task::exists(**pid)).count();
     trial.check("processes that the server left", left as f64, 0.0, 0.0);
     trial.check("the server's exit code", f64::from(ended.code.unwrap_or(-1)), 0.0, 0.0);
-    let counts = &outcome.result.counts;
-    trial.check("answers other than 200", (counts.answered - counts.succeeded) as f64, 0.0, 0.0);
+    treatment.check_answers(trial, &outcome.result.counts);
     show_doubts(trial, &outcome.result);
     Ok(())
 }
@@ -151,6 +178,11 @@ fn place(trial: &mut Trial) -> Result<Vec<u32>> {
     trial.pin(&[generator])?;
     trial.observe("server_cpu", server);
     Ok(vec![server])
+}
+
+/// Whether a server refuses requests that would wait behind too many.
+fn is_bounded(service: Service) -> bool {
+    matches!(service, Service::Database { queue: Some(_), .. })
 }
 
 fn no_load(error: web::load::Error) -> Stop {
@@ -177,16 +209,23 @@ impl Treatment {
             let number = trial.number(factor)?;
             u32::try_from(number).map_err(|_| Stop::failed(format!("{factor} of {number}")))
         };
+        let per_s = trial.pick("arrivals", &ARRIVALS)?;
+        let service = trial.pick("service", &SERVICES)?;
+        if is_bounded(service) && per_s.is_none() {
+            return Err(Stop::unsupported(
+                "a queue with a bound needs requests that come at random",
+            ));
+        }
         Ok(Treatment {
             server: Plan {
                 model: trial.pick("model", &MODELS)?,
-                service: trial.pick("service", &SERVICES)?,
+                service,
                 keep_alive: trial.pick("keep_alive", &KEEP_ALIVE)?,
             },
             connections: number("connections")?,
             held: number("held")?,
             backlog: number("backlog")?,
-            per_s: trial.pick("arrivals", &ARRIVALS)?,
+            per_s,
             profile: trial.spec().profile,
             seed: trial.spec().seed,
         })
@@ -194,7 +233,7 @@ impl Treatment {
 
     /// Starts a server and waits until it serves. It leaves peers that are silent for longer than `silence`.
     fn start(&self, plan: &Plan, cpus: &[u32], silence: Option<Duration>) -> Result<Running> {
-        let listener = listen(self.backlog)?;
+        let listener = listen_for(plan.model, self.backlog)?;
         let started = match plan.model {
             Model::Runtime(runtime) => {
                 Running::start_program(listener, plan, runtime, cpus, Path::new(PROGRAMS))
@@ -213,12 +252,15 @@ impl Treatment {
     fn tasks(&self) -> usize {
         let serving = match self.server.model {
             Model::ThreadPerConnection | Model::ForkPerRequest => self.held.max(self.connections),
-            Model::Pool(count) | Model::PreFork(count) | Model::Tokio(count) => count,
+            Model::Pool(count)
+            | Model::PreFork(count)
+            | Model::ReusePort(count)
+            | Model::Tokio(count) => count,
             Model::Runtime(runtime) if runtime.has_a_thread_each() => {
                 RUNTIME_TASKS + self.held.max(self.connections)
             }
             Model::Runtime(_) => RUNTIME_TASKS,
-            Model::Single | Model::EventLoop => 0,
+            Model::Single | Model::EventLoop | Model::IoUring => 0,
         };
         serving as usize + OTHER_TASKS
     }
@@ -261,24 +303,34 @@ impl Treatment {
             duration_ms: Some(self.duration_ms()),
             requests: None,
             timeout_ms: ANSWER_MS,
-            drain_ms: 0,
+            // The queue is to be seen whole.
+            drain_ms: if self.is_overload() { ANSWER_MS } else { 0 },
             options: Default::default(),
         }
     }
 
+    /// Whether requests for the database come whatever is answered.
+    fn is_overload(&self) -> bool {
+        self.per_s.is_some() && matches!(self.server.service, Service::Database { .. })
+    }
+
     /// How long the load lasts: some rounds of all connections at least.
     fn duration_ms(&self) -> u64 {
+        if self.is_overload() {
+            return OVERLOAD_MS;
+        }
         let least = self.profile.pick([100, 70, 2_000, 5_000]);
         let connections = u64::from(self.connections);
         let service = match self.server.service {
             Service::Nothing => return least,
             // Some of the requests that compute must be among those that are counted.
             Service::Mixed { .. } => return least.max(MIXED_MS),
-            Service::Wait(time) | Service::Compute(time) => time,
+            Service::Wait(time) | Service::Compute(time) | Service::Database { time, .. } => time,
         };
         let at_a_time = match (self.server.service, self.server.model) {
             // The server has one CPU.
             (Service::Compute(_), _) | (_, Model::Single) => 1,
+            (Service::Database { connections, .. }, _) => u64::from(connections),
             (_, Model::Pool(_) | Model::PreFork(_)) => u64::from(POOL),
             _ => connections,
         };
@@ -299,6 +351,19 @@ impl Treatment {
         let connections = f64::from(self.connections);
         let seen = outcome.steady.map_or(0.0, |steady| steady.in_system / connections);
         trial.check("N = X·R per connection", seen, 1.0 - LITTLE, 1.0 + LITTLE);
+    }
+
+    /// All answers are 200, except those to requests that a full queue refused.
+    fn check_answers(&self, trial: &mut Trial, counts: &LoadCounts) {
+        let mut other = counts.answered - counts.succeeded;
+        if is_bounded(self.server.service) {
+            let refused = counts.statuses.get(&bounded::REFUSED).copied().unwrap_or(0);
+            other -= refused;
+            if counts.answered > 0 {
+                trial.record("refused_count", counts.answered, vec![refused as i64]);
+            }
+        }
+        trial.check("answers other than 200, or 503 of a full queue", other as f64, 0.0, 0.0);
     }
 
     fn record_costs(

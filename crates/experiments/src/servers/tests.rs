@@ -31,6 +31,8 @@ fn in_a_load_each_connection_can_have_two_answers() {
     assert_eq!(lasts(Model::Single, wait, 16), 33 * 22);
     assert_eq!(lasts(Model::Pool(POOL), wait, 16), 5 * 22);
     assert_eq!(lasts(Model::EventLoop, wait, 1000), 70);
+    let database = Service::Database { connections: 4, time: QUERY, queue: None };
+    assert_eq!(lasts(Model::EventLoop, database, 64), 33 * 22);
     assert_eq!(lasts(Model::EventLoop, compute, 64), 129 * 55 / 10);
     assert_eq!(lasts(Model::Single, wait, 1000), LOAD_MS_MAX);
     assert_eq!(lasts(Model::Single, Service::Nothing, 1000), 70);

@@ -32,6 +32,18 @@ pub(super) const BODY: &str = body!();
 const USUAL: &str = answer!("200 OK", "", "23", body!());
 const NAMED: &str = answer!("200 OK", "Connection: keep-alive\r\n", "23", body!());
 const LAST: &str = answer!("200 OK", "Connection: close\r\n", "23", body!());
+
+/// The body of an answer to a request that would have to wait behind too many; as long as the usual one.
+macro_rules! busy {
+    () => {
+        "weighed and found busy!"
+    };
+}
+
+const BUSY: &str = answer!("503 Service Unavailable", "", "23", busy!());
+const BUSY_NAMED: &str =
+    answer!("503 Service Unavailable", "Connection: keep-alive\r\n", "23", busy!());
+const BUSY_LAST: &str = answer!("503 Service Unavailable", "Connection: close\r\n", "23", busy!());
 const REFUSED: &str = answer!("400 Bad Request", "Connection: close\r\n", "14", "not a request\n");
 
 /// What is to be written.
@@ -46,10 +58,19 @@ pub(super) struct Answer {
 impl Answer {
     /// The answer to a request.
     pub(super) fn to(request: Request, keep_alive: bool) -> Self {
+        Self::one_of([USUAL, NAMED, LAST], request, keep_alive)
+    }
+
+    /// The answer to a request that is not served, because too many wait.
+    pub(super) fn too_busy(request: Request, keep_alive: bool) -> Self {
+        Self::one_of([BUSY, BUSY_NAMED, BUSY_LAST], request, keep_alive)
+    }
+
+    fn one_of([usual, named, last]: [&'static str; 3], request: Request, keep_alive: bool) -> Self {
         let (text, is_last) = match request.persistence {
-            Persistence::Usual if keep_alive => (USUAL, false),
-            Persistence::Named if keep_alive => (NAMED, false),
-            _ => (LAST, true),
+            Persistence::Usual if keep_alive => (usual, false),
+            Persistence::Named if keep_alive => (named, false),
+            _ => (last, true),
         };
         let bytes = text.as_bytes();
         let bytes = if request.head_only { &bytes[..bytes.len() - BODY.len()] } else { bytes };
@@ -62,11 +83,19 @@ impl Answer {
     }
 }
 
-/// Does what a request needs in a thread that may stand still for it. A server that is to end does
-/// not do it to its end.
-pub(super) fn perform(server: &Server) {
+/// Does what a request needs in a thread that may stand still for it, and reports whether it did: not where
+/// too many wait. A server that is to end does not do it to its end.
+pub(super) fn perform(server: &Server) -> bool {
     let time = server.begin();
+    let Some(slots) = &server.slots else {
+        wait(server, time);
+        return true;
+    };
+    let Some(ticket) = slots.enter() else { return false };
+    slots.wait_for_turn(ticket, server);
     wait(server, time);
+    slots.leave();
+    true
 }
 
 fn wait(server: &Server, time: Duration) {
@@ -101,7 +130,7 @@ mod tests {
 
     #[test]
     fn lengths_are_those_of_the_bodies() {
-        for text in [USUAL, NAMED, LAST, REFUSED] {
+        for text in [USUAL, NAMED, LAST, BUSY, BUSY_NAMED, BUSY_LAST, REFUSED] {
             let (head, body) = text.split_once("\r\n\r\n").unwrap();
             assert!(
                 head.contains(&format!("Content-Length: {}\r\n", body.len())) || {

@@ -7,7 +7,15 @@ use std::io::{ErrorKind, Result};
 use std::sync::Arc;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
+
+/// What all tasks share.
+struct Shared {
+    server: Server,
+    /// The connections to the database, which tasks wait for in the order of their coming.
+    turns: Semaphore,
+}
 
 /// Serves until the process is asked to end.
 pub(super) fn run(listener: std::net::TcpListener, threads: u32, server: &Server) -> Result<()> {
@@ -17,7 +25,8 @@ pub(super) fn run(listener: std::net::TcpListener, threads: u32, server: &Server
         .enable_io()
         .enable_time()
         .build()?;
-    let shared = Arc::new(Server { silence: server.silence, ..Server::new(&server.plan) });
+    let turns = Semaphore::new(server.slots.as_ref().map_or(0, |slots| slots.count() as usize));
+    let shared = Arc::new(Shared { server: server.for_tasks(), turns });
     let listener = {
         let _inside = runtime.enter();
         TcpListener::from_std(listener)?
@@ -30,11 +39,11 @@ pub(super) fn run(listener: std::net::TcpListener, threads: u32, server: &Server
     ended
 }
 
-async fn accept(listener: TcpListener, server: Arc<Server>) {
+async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
-                tokio::spawn(converse(stream, server.clone()));
+                tokio::spawn(converse(stream, shared.clone()));
             }
             Err(error) if error.kind() == ErrorKind::ConnectionAborted => {}
             // No descriptor is left: the connection stays in the queue.
@@ -44,8 +53,8 @@ async fn accept(listener: TcpListener, server: Arc<Server>) {
 }
 
 /// Answers the requests of one connection until it ends.
-async fn converse(mut stream: TcpStream, server: Arc<Server>) {
-    let mut inbox = Inbox::default();
+async fn converse(mut stream: TcpStream, shared: Arc<Shared>) {
+    let (mut inbox, server) = (Inbox::default(), &shared.server);
     loop {
         let answer = match inbox.next() {
             Next::More => match timeout(server.silence, stream.read(inbox.room())).await {
@@ -57,11 +66,8 @@ async fn converse(mut stream: TcpStream, server: Arc<Server>) {
             },
             Next::Garbage => Answer::to_garbage(),
             Next::Request(request) => {
-                let wait = server.begin();
-                if !wait.is_zero() {
-                    tokio::time::sleep(wait).await;
-                }
-                Answer::to(request, server.plan.keep_alive)
+                let answer = if perform(&shared).await { Answer::to } else { Answer::too_busy };
+                answer(request, server.plan.keep_alive)
             }
         };
         let written = timeout(server.silence, stream.write_all(answer.bytes)).await;
@@ -76,6 +82,26 @@ async fn converse(mut stream: TcpStream, server: Arc<Server>) {
             return;
         }
     }
+}
+
+/// Does what a request needs, and reports whether it did: not where too many wait.
+async fn perform(shared: &Shared) -> bool {
+    let wait = shared.server.begin();
+    let Some(slots) = &shared.server.slots else {
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+        }
+        return true;
+    };
+    if slots.enter().is_none() {
+        return false;
+    }
+    // The semaphore is never closed.
+    let turn = shared.turns.acquire().await;
+    tokio::time::sleep(wait).await;
+    drop(turn);
+    slots.leave();
+    true
 }
 
 /// Reads what the peer still sends, until it ends.

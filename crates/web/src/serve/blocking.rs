@@ -90,8 +90,10 @@ pub(super) fn converse(stream: &TcpStream, server: &Server) {
             Next::More => return,
             Next::Garbage => Answer::to_garbage(),
             Next::Request(request) => {
-                perform(server);
-                Answer::to(request, server.plan.keep_alive && !server.is_over())
+                let is_served = perform(server);
+                let keep_alive = server.plan.keep_alive && !server.is_over();
+                let answer = if is_served { Answer::to } else { Answer::too_busy };
+                answer(request, keep_alive)
             }
         };
         if !write(stream, answer.bytes, server) {

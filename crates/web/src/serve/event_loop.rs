@@ -2,12 +2,13 @@
 
 use super::answer::Answer;
 use super::request::{Inbox, Next};
+use super::slots::{Slots, Ticket};
 use super::{LINGER, LINGER_BYTES, LOOK, RETRY, Server};
 use mio::net::{TcpListener, TcpStream};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use std::io::{ErrorKind, Read, Result, Write};
 use std::net::Shutdown;
 use std::os::fd::AsRawFd;
@@ -24,7 +25,7 @@ const INTERRUPT: Token = Token(usize::MAX - 1);
 enum State {
     /// Bytes of its peer.
     Reading,
-    /// A timer, before this answer.
+    /// A connection to the database or a timer, before this answer.
     Serving(Answer),
     /// Room to write the rest of an answer.
     Writing(Answer),
@@ -56,11 +57,13 @@ enum Progress {
     Waits,
     /// It waits for a timer of this time.
     Sleeps(Duration),
+    /// It waits for a connection to the database, and then for a timer.
+    Queues(Ticket),
     /// It is over.
     Ends,
 }
 
-struct Loop<'a> {
+pub(super) struct Loop<'a> {
     server: &'a Server,
     poll: Poll,
     listener: TcpListener,
@@ -73,6 +76,8 @@ struct Loop<'a> {
     serial: u64,
     /// When which connection's wait is over.
     timers: BinaryHeap<Reverse<(Instant, u64, usize)>>,
+    /// Which connections wait for the database, in the order of their coming.
+    queue: VecDeque<(Ticket, u64, usize)>,
     /// When it is next looked for connections that are silent for too long.
     visit_at: Instant,
     /// The time of this turn.
@@ -81,35 +86,46 @@ struct Loop<'a> {
 
 /// Serves until the process is asked to end.
 pub(super) fn run(listener: std::net::TcpListener, server: &Server) -> Result<()> {
-    listener.set_nonblocking(true)?;
-    let mut listener = TcpListener::from_std(listener);
-    let poll = Poll::new()?;
-    poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
-    if let Some(descriptor) = sys::interrupt::descriptor() {
-        let descriptor = descriptor.as_raw_fd();
-        poll.registry().register(&mut SourceFd(&descriptor), INTERRUPT, Interest::READABLE)?;
-    }
-    let now = Instant::now();
-    let mut this = Loop {
-        server,
-        poll,
-        listener,
-        accept_at: None,
-        connections: Vec::new(),
-        free: Vec::new(),
-        serial: 0,
-        timers: BinaryHeap::new(),
-        visit_at: now + LOOK,
-        now,
-    };
-    let mut events = Events::with_capacity(EVENTS);
-    while !server.is_over() {
-        this.turn(&mut events)?;
-    }
-    Ok(())
+    Loop::new(listener, server)?.serve()
 }
 
-impl Loop<'_> {
+impl<'a> Loop<'a> {
+    /// Makes all that the loop needs.
+    pub(super) fn new(listener: std::net::TcpListener, server: &'a Server) -> Result<Self> {
+        listener.set_nonblocking(true)?;
+        let mut listener = TcpListener::from_std(listener);
+        let poll = Poll::new()?;
+        poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
+        if let Some(descriptor) = sys::interrupt::descriptor() {
+            let descriptor = descriptor.as_raw_fd();
+            let mut source = SourceFd(&descriptor);
+            poll.registry().register(&mut source, INTERRUPT, Interest::READABLE)?;
+        }
+        let now = Instant::now();
+        Ok(Loop {
+            server,
+            poll,
+            listener,
+            accept_at: None,
+            connections: Vec::new(),
+            free: Vec::new(),
+            serial: 0,
+            timers: BinaryHeap::new(),
+            queue: VecDeque::new(),
+            visit_at: now + LOOK,
+            now,
+        })
+    }
+
+    /// Serves until the process is asked to end.
+    pub(super) fn serve(mut self) -> Result<()> {
+        let mut events = Events::with_capacity(EVENTS);
+        while !self.server.is_over() {
+            self.turn(&mut events)?;
+        }
+        Ok(())
+    }
+
     /// Waits until something happens, and deals with all that has.
     fn turn(&mut self, events: &mut Events) -> Result<()> {
         let timer = self.timers.peek().map(|Reverse((at, _, _))| *at);
@@ -201,6 +217,7 @@ impl Loop<'_> {
                 let at = Instant::now() + time;
                 self.timers.push(Reverse((at, connection.serial, place)));
             }
+            Progress::Queues(ticket) => self.queue.push_back((ticket, connection.serial, place)),
             Progress::Ends => {
                 // Closing the socket takes it out of epoll's list.
                 self.connections[place] = None;
@@ -216,6 +233,10 @@ impl Loop<'_> {
                 return;
             }
             self.timers.pop();
+            if let Some(slots) = &self.server.slots {
+                slots.leave();
+                self.take_turns(slots);
+            }
             if let Some(Some(connection)) = self.connections.get_mut(place)
                 && connection.serial == serial
                 && let State::Serving(answer) = connection.state
@@ -224,6 +245,14 @@ impl Loop<'_> {
                 connection.active = self.now;
                 self.go_on(place);
             }
+        }
+    }
+
+    /// Begins the time that a request holds a connection to the database, of those that have one now.
+    fn take_turns(&mut self, slots: &Slots) {
+        let time = self.server.plan.service.parts().0;
+        while let Some((_, serial, place)) = self.queue.pop_front_if(|it| slots.has_turn(it.0)) {
+            self.timers.push(Reverse((Instant::now() + time, serial, place)));
         }
     }
 
@@ -276,6 +305,20 @@ impl Connection {
                     Next::Request(request) => {
                         let answer = Answer::to(request, server.plan.keep_alive);
                         let wait = server.begin();
+                        if let Some(slots) = &server.slots {
+                            let Some(ticket) = slots.enter() else {
+                                let answer = Answer::too_busy(request, server.plan.keep_alive);
+                                self.state = State::Writing(answer);
+                                continue;
+                            };
+                            self.state = State::Serving(answer);
+                            let has_turn = slots.has_turn(ticket);
+                            return if has_turn {
+                                Progress::Sleeps(wait)
+                            } else {
+                                Progress::Queues(ticket)
+                            };
+                        }
                         if !wait.is_zero() {
                             self.state = State::Serving(answer);
                             return Progress::Sleeps(wait);

@@ -16,17 +16,22 @@ mod blocking;
 mod event_loop;
 mod processes;
 mod request;
+mod reuseport;
 mod running;
 mod runtime;
+mod slots;
 #[cfg(test)]
 mod tests;
+mod uring;
 
 pub use running::{Running, StartError};
 pub use runtime::Runtime;
 
+use slots::Slots;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{Error, ErrorKind, Result};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -46,6 +51,12 @@ pub enum Model {
     PreFork(u32),
     /// One thread with epoll. Waiting is a timer of its loop, in steps of 1 ms as epoll's.
     EventLoop,
+    /// That number of threads, each with an event loop and a listening socket of its own on the same port
+    /// (`SO_REUSEPORT`). The kernel spreads connections by a hash, so loops can have unequal numbers of
+    /// them; a connection stays with its loop.
+    ReusePort(u32),
+    /// One thread with io_uring, where the system lets it be used.
+    IoUring,
     /// tokio on that number of threads. Its timers also have steps of 1 ms.
     Tokio(u32),
     /// A program of another runtime, which [`Running::start_program`] starts.
@@ -70,14 +81,24 @@ pub enum Service {
         /// One of this number of requests computes: 1 means all.
         every: u64,
     },
+    /// One of a few connections to a database, for a time: a stand-in that sleeps while it holds one of
+    /// them. Requests get one in the order in which they came.
+    Database {
+        /// How many connections there are.
+        connections: u32,
+        /// How long a request holds one.
+        time: Duration,
+        /// How many requests may wait for one: a request that finds that many is answered by 503 at once.
+        queue: Option<u32>,
+    },
 }
 
 impl Service {
-    /// Returns how long each request waits, and how much CPU time one of N needs, and N.
+    /// Returns how long each request waits (with a connection to the database, if it needs one), and how much CPU time one of N needs, and N.
     fn parts(self) -> (Duration, Duration, u64) {
         match self {
             Service::Nothing => (Duration::ZERO, Duration::ZERO, 1),
-            Service::Wait(wait) => (wait, Duration::ZERO, 1),
+            Service::Wait(wait) | Service::Database { time: wait, .. } => (wait, Duration::ZERO, 1),
             Service::Compute(compute) => (Duration::ZERO, compute, 1),
             Service::Mixed { wait, compute, every } => (wait, compute, every.max(1)),
         }
@@ -93,6 +114,23 @@ pub struct Plan {
     pub service: Service,
     /// Whether a connection may bring further requests.
     pub keep_alive: bool,
+}
+
+impl Plan {
+    /// Returns why there is no such server, if there is none.
+    fn lacks(&self) -> Option<&'static str> {
+        let why = match (self.model, self.service) {
+            (Model::IoUring, Service::Database { .. }) => "the loop of io_uring has no database",
+            (Model::Runtime(_), Service::Database { .. }) => {
+                "the programs of other runtimes have no stand-in for a database"
+            }
+            (Model::ReusePort(_), Service::Database { .. }) => {
+                "loops with a socket each share no connections to a database here"
+            }
+            _ => return None,
+        };
+        Some(why)
+    }
 }
 
 /// How long a peer may be silent while it is waited for.
@@ -122,13 +160,27 @@ struct Server {
     given_up: AtomicBool,
     /// The requests that came, of all its processes.
     asked: Option<&'static [AtomicU64]>,
+    /// The connections to the database.
+    slots: Option<Arc<Slots>>,
 }
 
 impl Server {
     fn new(plan: &Plan) -> Self {
         let counts = plan.service.parts().2 > 1;
         let asked = counts.then(|| sys::pages::shared_for_ever(1).ok()).flatten();
-        Server { plan: *plan, silence: SILENCE, given_up: AtomicBool::new(false), asked }
+        let slots = match plan.service {
+            Service::Database { connections, queue, .. } => {
+                Slots::new(connections, queue).ok().map(Arc::new)
+            }
+            _ => None,
+        };
+        Server { plan: *plan, silence: SILENCE, given_up: AtomicBool::new(false), asked, slots }
+    }
+
+    /// The same server for tasks that may outlive this value; only what has been given up is its own.
+    fn for_tasks(&self) -> Self {
+        let given_up = AtomicBool::new(self.is_over());
+        Server { given_up, slots: self.slots.clone(), ..*self }
     }
 
     /// Gives the next request the CPU time that it needs, and returns how long it is to wait then.
@@ -177,9 +229,26 @@ impl Server {
 /// # Errors
 /// What the system says.
 pub fn listen(backlog: u32) -> Result<TcpListener> {
+    listen_for(Model::Single, backlog)
+}
+
+/// The same for a model: of [`Model::ReusePort`] others of the same user may share the port.
+///
+/// # Errors
+/// What the system says.
+pub fn listen_for(model: Model, backlog: u32) -> Result<TcpListener> {
+    let anywhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    listen_at(anywhere, backlog, matches!(model, Model::ReusePort(_)))
+}
+
+/// The same at an address, which other sockets of the same user may share if `is_shared`.
+fn listen_at(address: SocketAddr, backlog: u32, is_shared: bool) -> Result<TcpListener> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
     socket.set_tcp_nodelay(true)?;
-    socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into())?;
+    if is_shared {
+        socket.set_reuse_port(true)?;
+    }
+    socket.bind(&address.into())?;
     socket.listen(i32::try_from(backlog).unwrap_or(i32::MAX))?;
     Ok(socket.into())
 }
@@ -196,14 +265,18 @@ pub fn listen(backlog: u32) -> Result<TcpListener> {
 /// processes, and for one that forks in a process of several threads.
 fn run(listener: TcpListener, server: &Server) -> Result<()> {
     let model = server.plan.model;
-    if matches!(model, Model::Pool(0) | Model::PreFork(0) | Model::Tokio(0)) {
+    if matches!(model, Model::Pool(0) | Model::PreFork(0) | Model::ReusePort(0) | Model::Tokio(0)) {
         return Err(Error::new(ErrorKind::InvalidInput, "a server of no workers serves nobody"));
     }
     if matches!(model, Model::ForkPerRequest | Model::PreFork(_)) {
         processes::must_be_alone()?;
     }
+    if matches!(server.plan.service, Service::Database { .. }) && server.slots.is_none() {
+        return Err(Error::new(ErrorKind::OutOfMemory, "no memory that processes share"));
+    }
     sys::interrupt::install().map_err(Error::other)?;
-    if !matches!(model, Model::EventLoop | Model::Tokio(_) | Model::Runtime(_)) {
+    use Model::{EventLoop, IoUring, ReusePort, Tokio};
+    if !matches!(model, EventLoop | IoUring | ReusePort(_) | Tokio(_) | Model::Runtime(_)) {
         blocking::arrange(&listener, server)?;
     }
     match model {
@@ -213,6 +286,8 @@ fn run(listener: TcpListener, server: &Server) -> Result<()> {
         Model::ForkPerRequest => processes::fork_per_request(&listener, server),
         Model::PreFork(processes) => processes::pre_fork(&listener, processes, server)?,
         Model::EventLoop => event_loop::run(listener, server)?,
+        Model::IoUring => uring::run(listener, server)?,
+        Model::ReusePort(loops) => reuseport::run(listener, loops, server)?,
         Model::Tokio(threads) => asynchronous::run(listener, threads, server)?,
         Model::Runtime(_) => return Err(Error::new(ErrorKind::InvalidInput, "it is a program")),
     }

@@ -139,6 +139,17 @@ impl Inbox {
         &mut self.room[self.filled..]
     }
 
+    /// Gives the room away, to be read to from a place on: for a reader that keeps it meanwhile.
+    pub(super) fn lend(&mut self) -> (Vec<u8>, usize) {
+        self.room();
+        (std::mem::take(&mut self.room), self.filled)
+    }
+
+    /// Takes the room back.
+    pub(super) fn take_back(&mut self, room: Vec<u8>) {
+        self.room = room;
+    }
+
     /// Notes that `bytes` of the room were read.
     pub(super) fn read(&mut self, bytes: usize) {
         let begin = self.filled;

@@ -27,7 +27,7 @@ pub enum StartError {
     /// It ended instead of answering.
     #[error("the server ended before it answered: {0}")]
     Ended(String),
-    /// Its runtime is not installed, or is too old; what is needed is in the text.
+    /// Its runtime is not installed or is too old, or its model cannot do what it is to; the text has why.
     #[error("{0}")]
     Missing(String),
     /// It did not answer in time.
@@ -39,9 +39,19 @@ fn system(what: &'static str) -> impl Fn(std::io::Error) -> StartError {
     move |error| StartError::System { what, error }
 }
 
-/// Exit codes of a server's process: placed elsewhere than asked, or not set up.
+fn must_exist(plan: &Plan) -> Result<(), StartError> {
+    plan.lacks().map_or(Ok(()), |lack| Err(StartError::Missing(lack.into())))
+}
+
+/// Exit codes of a server's process: placed elsewhere than asked, not set up, or in need of what the system does
+/// not have or refuses.
 const NOT_PLACED: i32 = 3;
 const NOT_SET_UP: i32 = 4;
+const UNSUPPORTED: i32 = 5;
+
+/// What only one model needs.
+const WITHOUT_URING: &str = "needs io_uring, Linux 5.19 or later: it is missing, switched off \
+                             (kernel.io_uring_disabled), or refused by a filter of system calls as containers have";
 
 /// How long a process may take to end after its connections have.
 const LAST_BREATH: Duration = Duration::from_secs(1);
@@ -80,6 +90,7 @@ impl Running {
         cpus: &[u32],
         silence: Duration,
     ) -> Result<Running, StartError> {
+        must_exist(plan)?;
         let address = listener.local_addr().map_err(system("getsockname"))?;
         // The closure owns the listener, and is dropped on this side: the port closes with the
         // child.
@@ -92,7 +103,11 @@ impl Running {
                 return NOT_PLACED;
             }
             let server = Server { silence, ..Server::new(plan) };
-            if run(listener, &server).is_ok() { 0 } else { NOT_SET_UP }
+            match run(listener, &server) {
+                Ok(()) => 0,
+                Err(error) if error.kind() == ErrorKind::Unsupported => UNSUPPORTED,
+                Err(_) => NOT_SET_UP,
+            }
         })?;
         Ok(Running { pid, address, model: plan.model, is_over: false })
     }
@@ -108,6 +123,7 @@ impl Running {
         cpus: &[u32],
         folder: &Path,
     ) -> Result<Running, StartError> {
+        must_exist(plan)?;
         let address = listener.local_addr().map_err(system("getsockname"))?;
         let pid = runtime.start(listener, plan, cpus, folder)?;
         Ok(Running { pid, address, model: Model::Runtime(runtime), is_over: false })
@@ -158,6 +174,9 @@ impl Running {
     /// of its connections.
     fn end_or(&mut self, error: std::io::Error) -> Result<StartError, StartError> {
         Ok(match self.ended_within(LAST_BREATH)? {
+            Some(ended) if ended.code == Some(UNSUPPORTED) => {
+                StartError::Missing(WITHOUT_URING.into())
+            }
             Some(ended) => StartError::Ended(describe(&ended)),
             None => StartError::System { what: "asking the server", error },
         })
@@ -181,9 +200,10 @@ impl Running {
         let (threads, children) = match self.model {
             // A runtime has threads of its own, as many as it likes.
             Model::Runtime(_) => return Ok(true),
-            Model::Single | Model::EventLoop => (1, 0),
+            Model::Single | Model::EventLoop | Model::IoUring => (1, 0),
             Model::ThreadPerConnection | Model::ForkPerRequest => (1, 0),
             Model::PreFork(processes) => (1, processes),
+            Model::ReusePort(loops) => (loops, 0),
             Model::Pool(threads) | Model::Tokio(threads) => (threads + 1, 0),
         };
         let has_threads = sys::proc::status(self.pid)?.threads == u64::from(threads);

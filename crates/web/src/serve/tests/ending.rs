@@ -10,7 +10,7 @@ fn descriptors(pid: sys::Pid) -> usize {
 
 #[test]
 fn every_model_ends_when_it_is_told_and_leaves_nothing() {
-    for model in MODELS {
+    for model in models() {
         let server = start(&plan(model));
         let address = server.address();
         // One connection in the middle of things, one that has not begun.
@@ -31,8 +31,8 @@ fn every_model_ends_when_it_is_told_and_leaves_nothing() {
 #[test]
 fn a_server_ends_while_a_request_waits_for_long() {
     let service = Service::Wait(Duration::from_secs(60));
-    for model in MODELS {
-        let listener = listen(128).unwrap();
+    for model in models() {
+        let listener = listen_for(model, 128).unwrap();
         let plan = Plan { service, ..plan(model) };
         let server = Running::start(listener, &plan, &[]).unwrap();
         let mut client = Client::to(server.address());
@@ -64,7 +64,7 @@ fn who_is_killed_takes_its_children_along() {
 
 #[test]
 fn nothing_is_left_of_connections_that_have_ended() {
-    for model in MODELS {
+    for model in models() {
         let server = start(&plan(model));
         let has = || (descriptors(server.pid()), server.family().len());
         let before = has();
@@ -87,7 +87,7 @@ fn nothing_is_left_of_connections_that_have_ended() {
 
 #[test]
 fn a_silent_peer_is_left() {
-    for model in MODELS {
+    for model in models() {
         let server = start_with(&plan(model), Duration::from_millis(200));
         let mut never = Client::to(server.address());
         assert!(never.is_left(), "{model:?}");
@@ -124,7 +124,7 @@ fn without_descriptors_a_server_waits_for_some() {
 
 #[test]
 fn a_server_without_workers_is_none() {
-    for model in [Model::Pool(0), Model::PreFork(0), Model::Tokio(0)] {
+    for model in [Model::Pool(0), Model::PreFork(0), Model::ReusePort(0), Model::Tokio(0)] {
         let mut server = Running::start(listen(1).unwrap(), &plan(model), &[]).unwrap();
         let error = server.wait_until_ready(PATIENCE).unwrap_err();
         assert!(error.to_string().contains("refused what it needs"), "{model:?}: {error}");

@@ -6,12 +6,15 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 #[test]
 fn all_models_answer_alike() {
-    let answers = MODELS.map(|model| {
-        let server = start(&plan(model));
-        let answer = Client::to(server.address()).ask(GET);
-        assert_eq!(answer.status, 200, "{model:?}");
-        answer
-    });
+    let answers: Vec<_> = models()
+        .into_iter()
+        .map(|model| {
+            let server = start(&plan(model));
+            let answer = Client::to(server.address()).ask(GET);
+            assert_eq!(answer.status, 200, "{model:?}");
+            answer
+        })
+        .collect();
     assert!(!answers[0].body.is_empty());
     for answer in &answers {
         assert_eq!(answer, &answers[0]);
@@ -20,7 +23,7 @@ fn all_models_answer_alike() {
 
 #[test]
 fn fifty_requests_over_eight_connections() {
-    for model in MODELS {
+    for model in models() {
         let server = start(&plan(model));
         let address = server.address();
         let answered: usize = std::thread::scope(|scope| {
@@ -38,7 +41,7 @@ fn fifty_requests_over_eight_connections() {
 
 #[test]
 fn a_connection_goes_on_if_both_sides_want_it() {
-    for model in MODELS {
+    for model in models() {
         let server = start(&plan(model));
         let mut client = Client::to(server.address());
         assert!(!client.ask(GET).ends() && !client.ask(GET).ends(), "{model:?}");
@@ -65,7 +68,7 @@ fn requests_that_come_together_or_in_pieces_are_answered_in_order() {
         "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10000\r\n\r\n{}",
         "x".repeat(10_000)
     );
-    for model in MODELS {
+    for model in models() {
         let wait = Service::Wait(Duration::from_millis(1));
         let server = start(&Plan { service: wait, ..plan(model) });
         let mut client = Client::to(server.address());
@@ -93,7 +96,7 @@ fn garbage_is_refused_and_the_server_goes_on() {
         "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n",
         &long,
     ];
-    for model in MODELS {
+    for model in models() {
         let server = start(&plan(model));
         for text in garbage {
             let mut client = Client::to(server.address());
@@ -165,7 +168,7 @@ fn one_thread_serves_one_after_the_other() {
 #[test]
 fn every_model_waits_and_computes_as_long_as_it_is_told() {
     let time = Duration::from_millis(20);
-    for model in MODELS {
+    for model in models() {
         let server = start(&Plan { service: Service::Wait(time), ..plan(model) });
         let mut client = Client::to(server.address());
         let begun = Instant::now();
@@ -188,7 +191,7 @@ fn nobody_starves_who_asks_while_others_compute() {
     // request a little after it was accepted. Of whom comes back nobody is served often before it.
     const OVERTAKEN_AT_MOST: usize = 100;
     let service = Service::Compute(Duration::from_millis(2));
-    for model in MODELS {
+    for model in models() {
         let server = start(&Plan { service, keep_alive: false, ..plan(model) });
         let (address, over) = (server.address(), AtomicBool::new(false));
         let answered = AtomicUsize::new(0);
