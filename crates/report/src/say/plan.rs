@@ -93,6 +93,7 @@ fn name(model: &str) -> &str {
         "thread" => "a thread for each request",
         "process" => "a process for each request",
         "event_loop" => "an event loop",
+        "io_uring" => "an event loop with io_uring",
         "tokio" => "event loops (tokio)",
         "go" => "goroutines (Go)",
         "java_threads" => "a thread for each connection (Java)",

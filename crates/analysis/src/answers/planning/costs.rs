@@ -52,11 +52,12 @@ const SOURCES: [Source; 3] = [
 ///
 /// A thread of a pool takes what a thread for a connection takes. Python's threads share one CPU, like
 /// an event loop, and each has its stack.
-const SERVED: [(&str, &str, Kind); 11] = [
+const SERVED: [(&str, &str, Kind); 12] = [
     ("pool", "pool", Kind::Pool),
     ("thread_each", "thread", Kind::Each),
     ("fork_each", "process", Kind::Each),
     ("event_loop", "event_loop", Kind::Loop),
+    ("io_uring", "io_uring", Kind::Loop),
     ("tokio", "tokio", Kind::Each),
     ("go", "go", Kind::Each),
     ("java_threads", "java_threads", Kind::Each),
@@ -303,6 +304,7 @@ fn words(name: &str) -> &str {
         "thread" => "with a thread for each connection",
         "process" => "with a process for each connection",
         "event_loop" => "in an event loop",
+        "io_uring" => "in an event loop with io_uring",
         "tokio" => "in event loops (tokio)",
         "go" => "with goroutines (Go)",
         "java_threads" => "with a thread for each connection (Java)",
