@@ -156,7 +156,8 @@ mod tests {
     #[test]
     fn computing_takes_the_time_of_this_thread_and_not_of_the_wall() {
         let service = Service::Compute(Duration::from_millis(3));
-        let server = Server::new(&Plan { model: Model::Single, service, keep_alive: true });
+        let server =
+            Server::new(&Plan { model: Model::Single, service, keep_alive: true }).unwrap();
         let begun_ns = sys::clock::thread_cpu_ns();
         perform(&server);
         assert!(sys::clock::thread_cpu_ns() - begun_ns >= 3_000_000);

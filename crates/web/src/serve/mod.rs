@@ -165,16 +165,21 @@ struct Server {
 }
 
 impl Server {
-    fn new(plan: &Plan) -> Self {
+    /// Makes the memory that a server's threads and processes share.
+    ///
+    /// # Errors
+    /// If the kernel gives none.
+    fn new(plan: &Plan) -> sys::Result<Self> {
         let counts = plan.service.parts().2 > 1;
-        let asked = counts.then(|| sys::pages::shared_for_ever(1).ok()).flatten();
+        let asked = if counts { Some(sys::pages::shared_for_ever(1)?) } else { None };
         let slots = match plan.service {
             Service::Database { connections, queue, .. } => {
-                Slots::new(connections, queue).ok().map(Arc::new)
+                Some(Arc::new(Slots::new(connections, queue)?))
             }
             _ => None,
         };
-        Server { plan: *plan, silence: SILENCE, given_up: AtomicBool::new(false), asked, slots }
+        let given_up = AtomicBool::new(false);
+        Ok(Server { plan: *plan, silence: SILENCE, given_up, asked, slots })
     }
 
     /// The same server for tasks that may outlive this value; only what has been given up is its own.

@@ -102,7 +102,8 @@ impl Running {
             if !cpus.is_empty() && sys::affinity::pin(cpus).is_err() {
                 return NOT_PLACED;
             }
-            let server = Server { silence, ..Server::new(plan) };
+            let Ok(server) = Server::new(plan) else { return NOT_SET_UP };
+            let server = Server { silence, ..server };
             match run(listener, &server) {
                 Ok(()) => 0,
                 Err(error) if error.kind() == ErrorKind::Unsupported => UNSUPPORTED,

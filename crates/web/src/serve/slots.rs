@@ -120,7 +120,8 @@ mod tests {
     #[test]
     fn threads_and_processes_wait_their_turn() {
         let service = Service::Nothing;
-        let server = Server::new(&Plan { model: Model::Single, service, keep_alive: true });
+        let server =
+            Server::new(&Plan { model: Model::Single, service, keep_alive: true }).unwrap();
         let slots = Slots::new(2, None).unwrap();
         // The only slots are held until all wait, by two that came first.
         let first = [slots.enter(), slots.enter()];

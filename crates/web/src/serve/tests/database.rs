@@ -40,7 +40,8 @@ fn who_finds_the_queue_full_is_answered_by_503_and_nobody_else() {
         let listener = listen(128).unwrap();
         let address = listener.local_addr().unwrap();
         // Its slots are in memory that is shared with the child.
-        let server = super::super::Server::new(&database(model, Duration::from_secs(60), Some(3)));
+        let server =
+            super::super::Server::new(&database(model, Duration::from_secs(60), Some(3))).unwrap();
         let pid = sys::task::fork_run(|| {
             let _ = sys::process::close_all_but(&[listener.as_fd()]);
             let _ = sys::interrupt::forget();

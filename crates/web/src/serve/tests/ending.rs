@@ -102,7 +102,7 @@ fn without_descriptors_a_server_waits_for_some() {
     for model in [Model::Single, Model::ThreadPerConnection, Model::EventLoop, Model::Tokio(1)] {
         let listener = listen(128).unwrap();
         let address = listener.local_addr().unwrap();
-        let server = super::super::Server::new(&plan(model));
+        let server = super::super::Server::new(&plan(model)).unwrap();
         let pid = sys::task::fork_run(|| {
             let _ = sys::process::close_all_but(&[listener.as_fd()]);
             // Enough for the server itself, and for some of the connections.
@@ -137,9 +137,11 @@ fn a_model_that_forks_refuses_a_process_with_threads() {
     std::thread::scope(|scope| {
         scope.spawn(|| begun.wait());
         for model in [Model::ForkPerRequest, Model::PreFork(2)] {
-            let error =
-                super::super::run(listen(1).unwrap(), &super::super::Server::new(&plan(model)))
-                    .unwrap_err();
+            let error = super::super::run(
+                listen(1).unwrap(),
+                &super::super::Server::new(&plan(model)).unwrap(),
+            )
+            .unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidInput, "{model:?}");
         }
         begun.wait();

@@ -117,7 +117,7 @@ fn garbage_is_refused_and_the_server_goes_on() {
 #[test]
 fn connections_get_what_is_set_on_the_listening_socket() {
     let listener = listen(3).unwrap();
-    let server = super::super::Server::new(&plan(Model::Single));
+    let server = super::super::Server::new(&plan(Model::Single)).unwrap();
     super::super::blocking::arrange(&listener, &server).unwrap();
     let _client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let (accepted, _) = listener.accept().unwrap();
