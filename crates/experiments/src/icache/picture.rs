@@ -4,7 +4,7 @@ use super::play::{Code, Placing, Setting};
 use isa::cache::{Cache, Fetch, Fetcher, Outcome};
 use kit::{Result, Stop, Trial};
 
-/// The cache that is shown: in bytes, lines that the loop fills only if it is not compressed.
+/// The bytes of the cache that is shown. Neither loop fits into it, and the compressed one misses less.
 const BYTES: u64 = 32;
 
 /// The pipeline's cycles for a miss and its width of a fetch, on which the cache does not depend.

@@ -164,7 +164,7 @@ fn every_kernel_checks_itself_and_is_smaller_compressed() {
     }
 }
 
-/// The loop has five lines of eight bytes, and compressed three: only those fit into 32 bytes, and stay there.
+/// Neither loop fits into 32 bytes; compressed, more of its lines stay there.
 #[test]
 fn the_picture_of_a_cache_shows_each_fetch_in_one_set() {
     let setting = before(32, Placing::lru(1));

@@ -16,7 +16,7 @@ use std::process::{Command, ExitStatus, Stdio};
 
 const QEMU: &str = "qemu-riscv32";
 
-/// So many random programs, or as many as `PROPTEST_CASES` asks for.
+/// Returns how many random programs run: the number in `PROPTEST_CASES`, or 240.
 fn programs() -> u64 {
     std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(240)
 }

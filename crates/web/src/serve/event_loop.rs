@@ -22,7 +22,7 @@ const INTERRUPT: Token = Token(usize::MAX - 1);
 
 /// What a connection waits for.
 #[derive(Clone, Copy, Debug)]
-enum State {
+pub(super) enum State {
     /// Bytes of its peer.
     Reading,
     /// A connection to the database or a timer, before this answer.

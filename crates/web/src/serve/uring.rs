@@ -2,6 +2,7 @@
 //! done next and takes what is done.
 
 use super::answer::Answer;
+use super::event_loop::State;
 use super::request::{Inbox, Next};
 use super::{LINGER, LINGER_BYTES, LOOK, RETRY, Server};
 use socket2::SockRef;
@@ -16,20 +17,7 @@ use sys::uring::{Done, Ring};
 /// Bytes that are thrown away at a time.
 const WASTE_BYTES: usize = 4096;
 
-/// What a connection waits for. The kernel works for it at one thing at most, so it is closed only when that is
-/// done.
-#[derive(Clone, Copy, Debug)]
-enum State {
-    /// Bytes of its peer.
-    Reading,
-    /// A timer, before this answer.
-    Serving(Answer),
-    /// That this answer is written.
-    Writing(Answer),
-    /// Its peer's end, after the last answer: since when, and how many bytes were thrown away.
-    Lingering(Instant, usize),
-}
-
+/// A connection. The kernel works for it at one thing at most, so it is closed only when that is done.
 #[derive(Debug)]
 struct Connection {
     stream: TcpStream,
