@@ -1,6 +1,6 @@
 //! How often intervals of loads hold the truth.
 
-use super::queues::{Source, slices};
+use super::queues::{Source, slices, three_digits};
 use analysis::{TimeSlice, load_intervals};
 use model::{Estimate, LoadIntervals};
 
@@ -21,9 +21,8 @@ impl Coverage {
     fn add(&mut self, found: Option<Estimate>, truth: f64) {
         let Some(found) = found else { return };
         self.known += 1;
-        // Times have three digits.
-        self.below += u32::from(found.high * 1.001 < truth);
-        self.above += u32::from(found.low > truth * 1.001);
+        self.below += u32::from(found.high < truth);
+        self.above += u32::from(found.low > truth);
         self.widths += (found.high - found.low) / 2.0 / truth;
     }
 }
@@ -35,7 +34,8 @@ pub(crate) fn coverage(source: Source, seconds: f64, loads: u64) -> [Coverage; 4
         let intervals = intervals(source, seconds, seed);
         found[0].add(intervals.mean_ns, source.mean_ns());
         for (percentile, found) in intervals.percentiles.iter().zip(&mut found[1..]) {
-            found.add(percentile.ns, source.percentile_ns(percentile.percent));
+            let truth = three_digits(source.percentile_ns(percentile.percent));
+            found.add(percentile.ns, truth as f64);
         }
     }
     found

@@ -5,9 +5,13 @@
 //! their batches do (batch means; Schmeiser, *Batch size effects in the analysis of simulation output*,
 //! Operations Research 30, 1982). Batches that still depend on their neighbours count as fewer
 //! (Bayley and Hammersley, *The "effective" number of independent observations in an autocorrelated
-//! time series*, JRSS Supplement 8, 1946). Where too few are left of the batches or of the slices, there
-//! is no interval. That of a mean follows the skewness of its batches (Willink, *A confidence interval
-//! and test for the mean of an asymmetric distribution*, Communications in Statistics 34, 2005).
+//! time series*, JRSS Supplement 8, 1946). If the slices of the time hardly depend on their neighbours,
+//! they are the batches. The interval of a mean follows the skewness of its batches (Willink, *A
+//! confidence interval and test for the mean of an asymmetric distribution*, Communications in
+//! Statistics 34, 2005).
+//!
+//! A short load has a wide interval. Showing none if times seem to depend on each other would leave the
+//! loads that seem calm by chance, whose intervals hold the truth less often.
 //!
 //! *Percentiles.* The share of requests that took longer than the percentile found scatters from batch
 //! to batch; that gives the number of independent requests of the same variance (the design effect of
@@ -30,10 +34,12 @@ use model::{Estimate, LoadInterval, LoadIntervals};
 /// How many batches the time is cut into.
 const BATCHES: usize = 20;
 
-/// With fewer batches there is no interval, nor with fewer that are independent, of batches or of slices.
+/// With fewer batches there is no interval, nor with fewer that are independent.
 const BATCHES_LEAST: usize = 10;
-const EFFECTIVE_LEAST: f64 = 6.0;
-const SLICES_EFFECTIVE_LEAST: f64 = 25.0;
+const EFFECTIVE_LEAST: f64 = 2.0;
+
+/// Slices need no batches if they are worth at least this share of their number (a correlation of 0.11).
+const INDEPENDENT: f64 = 0.8;
 
 /// No batches count as fewer than by this correlation.
 const CORRELATION_MAX: f64 = 0.95;
@@ -119,10 +125,11 @@ impl Scatter {
         let batch = |batch| &parts[edge(batch)..edge(batch + 1)];
         let batch = |index| batch(index).iter().copied().fold((0.0, 0.0), plus);
         let fine = Scatter::between(&parts)?;
+        if fine.effective >= INDEPENDENT * parts.len() as f64 {
+            return Some(fine);
+        }
         let scatter = Scatter::between(&(0..batches).map(batch).collect::<Vec<_>>())?;
-        let enough = fine.effective >= SLICES_EFFECTIVE_LEAST.min(0.6 * slices.len() as f64)
-            && scatter.effective >= EFFECTIVE_LEAST;
-        enough.then_some(scatter)
+        (scatter.effective >= EFFECTIVE_LEAST).then_some(scatter)
     }
 
     fn between(batches: &[(f64, f64)]) -> Option<Self> {

@@ -152,14 +152,18 @@ impl Source {
     }
 }
 
+/// Returns a time as a histogram of three digits has it, in steps of a thousandth or less.
+pub(crate) fn three_digits(ns: f64) -> u64 {
+    let step = (2.0_f64).powf((ns / 1024.0).log2().floor().max(0.0));
+    ((ns / step).floor() * step + step - 1.0) as u64
+}
+
 /// Slices of equal length: value and count of the times in each, ascending, by three digits.
 pub(crate) fn slices(requests: &[Ended], seconds: f64, number: usize) -> Vec<Vec<(u64, u64)>> {
     let mut slices = vec![Vec::new(); number];
     for (ended, ns) in requests {
         let index = ((ended / seconds * number as f64) as usize).min(number - 1);
-        // As a histogram of three digits has them: steps of a thousandth or less.
-        let step = (2.0_f64).powf((ns / 1024.0).log2().floor().max(0.0));
-        slices[index].push((((ns / step).floor() * step + step - 1.0) as u64, 1));
+        slices[index].push((three_digits(*ns), 1));
     }
     for slice in &mut slices {
         slice.sort_unstable();
