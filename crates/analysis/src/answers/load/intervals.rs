@@ -17,9 +17,9 @@
 //! to batch; that gives the number of independent requests of the same variance (the design effect of
 //! Kish, *Survey Sampling*, 1965, with the degrees of freedom as by Korn and Graubard, Survey
 //! Methodology 24, 1998). Of that number, as of a binomial distribution, a share lies above the true
-//! percentile; its 2.5 and 97.5 % quantiles are read off the distribution of all times. How requests
-//! gather above a high percentile is seen too seldom to be known, and is taken from the 90th where that
-//! shows more dependence.
+//! percentile; its 2.5 and 97.5 % quantiles are read off the distribution of all times. The fewer
+//! independent requests took longer than a high percentile, the more the dependence of those above the
+//! 90th counts, at most half.
 //!
 //! Lancet (Kogias and others, USENIX ATC 2019) tests whether requests are independent and refuses
 //! otherwise, which is whenever there is a queue.
@@ -214,11 +214,6 @@ fn errors(slices: &[TimeSlice<'_>]) -> Option<Estimate> {
     Some(scatter.estimate(low, high))
 }
 
-/// Returns the harmonic mean.
-fn harmonic(one: f64, other: f64) -> f64 {
-    2.0 / (1.0 / one + 1.0 / other)
-}
-
 /// Returns a percentile, `share` being that of the requests which it does not fall short of; from the
 /// shares of all that were answered within a time.
 fn percentile(slices: &[TimeSlice<'_>], answered: &[(u64, f64)], share: f64) -> Option<Estimate> {
@@ -242,8 +237,11 @@ fn percentile(slices: &[TimeSlice<'_>], answered: &[(u64, f64)], share: f64) -> 
         return Some(exactly(found));
     }
     let all: f64 = slices.iter().map(|slice| count(slice.known) + count(slice.censored)).sum();
-    let draws = harmonic(scatter.draws(all), longer(within(share.min(GATHER))?)?.draws(all));
     let beyond = 1.0 - share;
+    let own = scatter.draws(all);
+    let other = longer(within(share.min(GATHER))?)?.draws(all);
+    let weight = (BEYOND_LEAST / (beyond * own)).min(0.5);
+    let draws = 1.0 / (weight / other + (1.0 - weight) / own);
     if beyond.min(share) * draws < BEYOND_LEAST {
         return None;
     }
