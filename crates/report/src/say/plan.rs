@@ -122,10 +122,18 @@ fn other(one: &Sensitivity, advice: &Advice) -> Text {
 fn figure(advice: &Advice) -> Option<Block<'static>> {
     let load = if advice.load.rate_per_s.is_some() { "requests per second" } else { "connections" };
     let title = "Response time against the load".into();
-    let drawn = response_by_load(&advice.curves, |model| capital(name(model)), load, title)?;
-    let caption = "Computed mean response times, with the workers of the table. A curve ends where the \
-                   queue would grow without limit.";
-    let figure = shown(drawn, "response-by-load".into(), None, vec![caption.into()]);
+    let mut curves = advice.curves.clone();
+    curves.sort_by_key(|curve| Some(&curve.model) != advice.recommended.as_ref());
+    let drawn = response_by_load(&curves, |model| capital(name(model)), load, title)?;
+    let mut captions = vec![Text::from(
+        "Computed mean response times, with the workers of the table. A curve ends where the queue \
+             would grow without limit.",
+    )];
+    if drawn.left_out > 0 {
+        let more = counted(drawn.left_out as u64, "more model");
+        captions.push(format!("The table has {more}.").into());
+    }
+    let figure = shown(drawn, "response-by-load".into(), None, captions);
     // Points of a formula are no measurements.
     Some(Block::Figure(crate::doc::Figure { numbers: None, ..figure }))
 }
