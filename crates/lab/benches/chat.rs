@@ -22,10 +22,11 @@ const REST: Duration = Duration::from_secs(12);
 const WAIT: Duration = Duration::from_millis(20);
 const COMPUTE: Duration = Duration::from_micros(200);
 
-const MODELS: [(&str, Model); 10] = [
+const MODELS: [(&str, Model); 11] = [
     ("thread", Model::ThreadPerConnection),
     ("process", Model::ForkPerRequest),
     ("event_loop", Model::EventLoop),
+    ("io_uring", Model::IoUring),
     ("tokio", Model::Tokio(2)),
     ("go", Model::Runtime(Runtime::Go)),
     ("java_threads", Model::Runtime(Runtime::JavaThreads)),

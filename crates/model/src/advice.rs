@@ -172,7 +172,7 @@ pub struct Staffing {
     /// The time within which 95 % of requests are answered, in ns, where service times scatter as
     /// exponential ones do.
     pub p95_ns: Option<f64>,
-    /// The least that it can be: what a request takes alone, where all take the same.
+    /// The least that it can be: the time that 95 % stay within if all requests need the same.
     #[serde(default)]
     pub p95_least_ns: Option<f64>,
     /// Memory of the server with all its workers or connections, in bytes, from the worst ends; null where

@@ -182,7 +182,8 @@ fn recommended(best: Option<&Staffing>, advice: &Advice) -> String {
 fn behaviour(best: &Staffing, advice: &Advice) -> String {
     let load = &advice.load;
     let (mean, most) = (or_dash(best.response_ns, time), or_dash(best.p95_ns, time));
-    let (present, busy) = (or_dash(best.present, rate), or_dash(best.cpu_busy, percent));
+    let share = |busy| if busy < 0.01 { "less than 1 %".into() } else { percent(busy) };
+    let (present, busy) = (or_dash(best.present, rate), or_dash(best.cpu_busy, share));
     let within = match p95_least(best) {
         Some(least) => format!(
             "95 % take at most {} if all requests need the same, and at most {most} if their times scatter \
@@ -253,7 +254,9 @@ fn memory(one: &Staffing) -> String {
 fn models(models: &[Staffing]) -> Table {
     let rows = models.iter().map(|one| {
         let mark = if one.refusal.is_none() { Tone::Good.mark() } else { Tone::Bad.mark() };
-        let workers = or_dash(one.workers, |count| count.to_string());
+        // Python's interpreter lock lets one of the threads run, whatever their number.
+        let count = one.workers.filter(|_| one.model != "python_threads");
+        let workers = or_dash(count, |count| count.to_string());
         let (p95, memory) = (p95(one), memory(one));
         [format!("{mark} {}", name(&one.model)), time(one.cpu_ns), workers, p95, memory]
     });
@@ -339,10 +342,11 @@ fn assumptions(advice: &Advice) -> String {
         return format!(
             "The plan is computed from the worst ends of the intervals. {times} Then 95 % of responses are \
              within three times the mean. Steadier times mean shorter waits: the lower end of a p95 is that of \
-             requests that all need the same and never wait. It also assumes that {who} at random. A pool is \
+             requests that all need the same. It also assumes that {who} at random. A pool is \
              assumed to give each request, not each connection, to a free worker. Memory per \
              connection is that of the measured number of connections nearest to the load's, with a tenth more \
-             and less, since servers of the same kind differ by that much.{memory}"
+             and less, since servers of the same kind differ by that much, and with half more and less \
+             if these numbers differ by more than a factor of three.{memory}"
         );
     };
     let connections = counted(simulated.connections.into(), "connection");

@@ -1,6 +1,7 @@
 //! One model under one load, and what a number of workers does in it.
 
 use laws::queue::COUNT_MAX;
+use laws::queue::many::erlang_c;
 use laws::{Error, little};
 use model::{Estimate, Load, Refusal};
 
@@ -43,6 +44,11 @@ pub(super) struct Ends {
 impl Ends {
     pub(super) fn of(estimate: &Estimate) -> Ends {
         Ends { low: estimate.low, point: estimate.point, high: estimate.high }
+    }
+
+    /// Returns it with its ends moved by a share of them.
+    pub(super) fn wider(self, share: f64) -> Ends {
+        Ends { low: self.low * (1.0 - share), high: self.high * (1.0 + share), ..self }
     }
 
     /// Returns the sum with `times` the other.
@@ -150,6 +156,19 @@ impl<'a> Case<'a> {
         let cpus = if model.kind == Kind::Loop { 1 } else { load.cpus };
         let idle_ns = (1.0 - load.cpu_share) * load.service_ns;
         Case { load, kind: model.kind, cpus, cpu_ns, idle_ns }
+    }
+
+    /// Returns the time that 95 % of requests stay within if all need the same, from what is done if their
+    /// needs scatter like exponential times. Equal ones wait half as long (Pollaczek and Khinchine); those
+    /// that wait, do so for exponential times (Kingman, *The single server queue in heavy traffic*, 1961).
+    pub(super) fn p95_least(&self, done: &Done) -> f64 {
+        let alone = self.idle_ns + self.cpu_ns;
+        let queues = |servers, offered| erlang_c(servers, offered).unwrap_or(1.0);
+        let for_worker =
+            if self.kind == Kind::Pool { queues(done.workers, done.busy) } else { 0.0 };
+        let waiting = for_worker.max(queues(self.cpus, done.cpus));
+        let wait = (done.response - alone).max(0.0) / 2.0;
+        alone + wait / waiting * (waiting * LATE_ONE_OF).max(1.0).ln()
     }
 
     /// Returns the refusal of a target that is missed although no request waits for a worker, with the

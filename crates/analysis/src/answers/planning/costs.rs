@@ -12,6 +12,10 @@ pub(super) struct Costs {
     pub(super) gaps: Vec<Gap>,
 }
 
+/// A number of connections is far from another if it is more than three times as high or low.
+const FAR: f64 = 3.0;
+const FAR_MARGIN: f64 = 0.5;
+
 /// Where a model's costs are looked for in a session without servers.
 struct Source {
     name: &'static str,
@@ -248,7 +252,8 @@ impl Asked<'_> {
 
     /// Returns what a connection of a server takes, the kernel's memory included where it is known: of a
     /// thread or a process, `footprint` knows it too. It is that of the number of connections nearest to
-    /// `open` that was measured, or of the fewest.
+    /// `open` that was measured, or of the fewest. Half is added and taken away if that number is far from
+    /// `open`: with few connections the kernel reuses memory that earlier ones left.
     fn connection(&mut self, name: &str, level: &str, open: Option<u32>) -> Option<Ends> {
         let server = self.designs.iter().find(|design| design.id == SERVERS)?;
         let levels = server.factor(HELD).map(|factor| factor.levels.as_slice()).unwrap_or_default();
@@ -260,7 +265,11 @@ impl Asked<'_> {
             // Sessions of earlier versions have no such factor.
             places.push(None);
         }
-        let found = places.into_iter().find_map(|count| self.connection_of(name, level, count));
+        let found = places.into_iter().find_map(|count| {
+            let ends = self.connection_of(name, level, count)?;
+            let is_far = |count: f64| open.is_some() && (count.ln() - wanted).abs() > FAR.ln();
+            Some(if count.is_some_and(is_far) { ends.wider(FAR_MARGIN) } else { ends })
+        });
         found.or_else(|| self.worker(name))
     }
 

@@ -353,9 +353,10 @@ fn staffed(load: &Load, model: &Model) -> Result<Staffing, laws::Error> {
         staffing.refusal = Some(Refusal::Memory { needed_bytes, workers_fit });
         return Ok(staffing);
     }
+    let cheap = with_headroom(&point)?.ok();
     Ok(Staffing {
         workers: Some(needed.workers),
-        workers_point: with_headroom(&point)?.ok().map(|done| done.workers),
+        workers_point: cheap.as_ref().map(|done| done.workers),
         workers_least: Some(needed.least),
         throughput_per_s: Some(needed.throughput * 1e9),
         cpu_busy: Some(needed.cpus / f64::from(worst.cpus)),
@@ -364,7 +365,7 @@ fn staffed(load: &Load, model: &Model) -> Result<Staffing, laws::Error> {
         wait_ns: Some(needed.wait),
         response_ns: Some(needed.response),
         p95_ns: Some(needed.p95),
-        p95_least_ns: Some((point.idle_ns + point.cpu_ns).min(needed.p95)),
+        p95_least_ns: cheap.map(|done| point.p95_least(&done).min(needed.p95)),
         memory_bytes: needed_bytes,
         memory_least_bytes: model.memory_bytes.map(|each| {
             let each = less * each.low.max(0.0) + own;

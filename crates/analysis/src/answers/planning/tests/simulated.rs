@@ -18,15 +18,16 @@ struct Pool {
     cpus: u32,
 }
 
-/// Returns the response times, in the order in which the requests end. All times scatter as exponential
-/// ones do.
-fn simulate(pool: &Pool, seed: u64) -> Vec<f64> {
+/// Returns the response times, in the order in which the requests end. Requests come at random. What they
+/// need scatters like exponential times or is equal.
+fn simulate(pool: &Pool, scatter: bool, seed: u64) -> Vec<f64> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut scattered = move |mean: f64| (-(1.0 - random.random::<f64>()).ln() * mean) as u64;
     let mut at_ns = 0;
     let requests = (0..REQUESTS).map(|_| {
         at_ns += scattered(1.0 / pool.rate);
-        let demand = Demand { wait_ns: scattered(pool.idle_ns), cpu_ns: scattered(pool.cpu_ns) };
+        let mut needed = |mean| if scatter { scattered(mean) } else { mean as u64 };
+        let demand = Demand { wait_ns: needed(pool.idle_ns), cpu_ns: needed(pool.cpu_ns) };
         Request { at_ns, connection: 0, demand }
     });
     let mut times = Vec::with_capacity(REQUESTS);
@@ -65,18 +66,23 @@ fn plans_hold_in_simulation() {
             workers: planned.workers.unwrap(),
             cpus,
         };
-        let mut times = simulate(&pool, 1);
+        let mut times = simulate(&pool, true, 1);
         assert_eq!(times.len(), REQUESTS);
         let mean = times.iter().sum::<f64>() / times.len() as f64;
         times.sort_by(f64::total_cmp);
-        let p95 = times[times.len() * 95 / 100];
+        let p95_of = |times: &[f64]| times[times.len() * 95 / 100];
+        let mut equal = simulate(&pool, false, 3);
+        equal.sort_by(f64::total_cmp);
+        let least = p95_of(&equal) / planned.p95_least_ns.unwrap();
+        assert!((0.95..1.2).contains(&least), "{rate_per_s}: p95 of equal requests {least}");
+        let p95 = p95_of(&times);
         let (mean, p95) = (mean / planned.response_ns.unwrap(), p95 / planned.p95_ns.unwrap());
         assert!((0.93..1.02).contains(&mean), "{rate_per_s}: mean {mean} of what was planned");
         assert!((0.7..1.01).contains(&p95), "{rate_per_s}: p95 {p95} of what was planned");
         // One worker fewer than keep the queue from growing, and it grows.
         let least = planned.workers_least.unwrap();
         let grows = |workers| {
-            let times = simulate(&Pool { workers, ..pool }, 2);
+            let times = simulate(&Pool { workers, ..pool }, true, 2);
             let tenth = times.len() / 10;
             let (early, late) = (&times[..tenth], &times[times.len() - tenth..]);
             late.iter().sum::<f64>() / early.iter().sum::<f64>()
