@@ -216,7 +216,7 @@ fn expectation(expected: &Expectation) -> Block<'static> {
             format!("{text}: cannot be decided, {found}. Measure longer."),
         ),
         Expected::Undecided => {
-            let why = "the load is too short for an interval";
+            let why = "the load is too short for an interval, or its times drifted";
             (Tone::Open, "undecided", format!("{text}: cannot be decided, {found}; {why}."))
         }
     };
@@ -248,7 +248,7 @@ fn interval_meaning(result: &LoadResult) -> String {
     let meaning = "In about 95 % of loads, such an interval contains the value that an endless load would \
                    give. It allows for times that depend on each other, not for what differs from one run \
                    to the next.";
-    let short = "An interval is missing where the load is too short for one.";
+    let short = "An interval is missing if the load is too short for one, or if its times drifted.";
     let parts = [known.then(|| meaning.to_string()), unknown.then(|| short.to_string())];
     sentences(parts)
 }
