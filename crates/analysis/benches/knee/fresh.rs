@@ -336,3 +336,38 @@ pub(crate) fn third() -> Vec<Fresh> {
         ),
     ]
 }
+
+/// Returns servers of several queues in a row, which no model of the search is.
+pub(crate) fn rows() -> Vec<Fresh> {
+    use Draw::{Equal, Exponential, Lognormal};
+    let three = [pool(1, 2.0, Exponential), pool(1, 2.0, Exponential), pool(1, 2.0, Exponential)];
+    vec![
+        case(
+            "6 ms exponential, then 4 ms",
+            [pool(1, 6.0, Exponential), pool(1, 4.0, Equal)],
+            Some(80.0),
+        ),
+        case(
+            "3 ms exponential, then the same",
+            [pool(1, 3.0, Exponential), pool(1, 3.0, Exponential)],
+            Some(60.0),
+        ),
+        case(
+            "10 ms, then 8 ms lognormal",
+            [pool(1, 10.0, Equal), pool(1, 8.0, Lognormal(0.5))],
+            Some(120.0),
+        ),
+        case(
+            "pool of 3 of 12 ms, then 3 ms, exponential",
+            [pool(3, 12.0, Exponential), pool(1, 3.0, Exponential)],
+            Some(80.0),
+        ),
+        case(
+            "2 ms lognormal, then 1 ms of CPU",
+            [pool(1, 2.0, Lognormal(1.0)), shared(1, 1.0, Exponential)],
+            Some(40.0),
+        ),
+        case("2 ms, then 1.9 ms", [pool(1, 2.0, Equal), pool(1, 1.9, Equal)], Some(25.0)),
+        case("three times 2 ms exponential", three, Some(50.0)),
+    ]
+}

@@ -1,7 +1,7 @@
 //! Prints how often a search for a server's capacity holds the truth, how narrow its interval is and how
 //! long it takes, for simulated servers: the table of docs/load.md.
 //!
-//! `cargo bench -p analysis --bench knee -- [SEARCHES] [known|second|third] [PART OF A NAME]` (12 searches of each server
+//! `cargo bench -p analysis --bench knee -- [SEARCHES] [known|second|third|rows] [PART OF A NAME]` (12 searches of each server
 //! unless given).
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and may stop")]
@@ -12,7 +12,7 @@ mod searches;
 #[path = "../../tests/support/servers.rs"]
 mod servers;
 
-use fresh::{Fresh, second, third};
+use fresh::{Fresh, rows, second, third};
 use laws::station::Station;
 use model::Knee;
 use searches::{rules, search};
@@ -66,7 +66,7 @@ struct Subject {
     capacity: Box<dyn Fn(f64) -> f64>,
 }
 
-fn subjects() -> [(&'static str, Vec<Subject>); 3] {
+fn subjects() -> [(&'static str, Vec<Subject>); 4] {
     let known = known().into_iter().map(|(name, server, limit_ms)| Subject {
         name,
         search: Box::new(move |seed| search(&server, rules(limit_ms), seed)),
@@ -80,8 +80,9 @@ fn subjects() -> [(&'static str, Vec<Subject>); 3] {
             capacity: Box::new(move |limit_ns| same.capacity(limit_ns, REQUESTS)),
         }
     };
-    let [second, third] = [second(), third()].map(|all| all.into_iter().map(of).collect());
-    [("known", known.collect()), ("second", second), ("third", third)]
+    let [second, third, rows] =
+        [second(), third(), rows()].map(|all| all.into_iter().map(of).collect());
+    [("known", known.collect()), ("second", second), ("third", third), ("rows", rows)]
 }
 
 fn main() {
