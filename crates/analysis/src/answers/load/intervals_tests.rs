@@ -32,7 +32,14 @@ fn intervals_hold_the_truth_where_times_depend_on_each_other() {
 }
 
 #[test]
-fn a_short_load_has_no_interval_instead_of_a_narrow_one() {
+fn a_load_about_as_long_as_its_queues_memory_has_a_wide_interval() {
+    let [mean, ..] = coverage(Source::Queue(Service::Exponential, 0.9), 10.0, 100);
+    assert!(mean.known >= 95 && mean.below + mean.above <= 15, "{mean:?}");
+    assert!(mean.widths / f64::from(mean.known) > 0.4, "{mean:?}");
+}
+
+#[test]
+fn few_batches_or_late_requests_leave_no_interval() {
     let few = load(&vec![vec![(1_000, 5), (2_000, 5)]; BATCHES_LEAST - 1]);
     assert_eq!((few.mean_ns, few.percentiles[0].ns, few.throughput_per_s), (None, None, None));
     // Of 200 requests two took longer than p99.

@@ -75,6 +75,24 @@ fn servers_alone_answer_for_every_model_that_they_have() {
 }
 
 #[test]
+fn memory_far_from_the_measured_number_of_connections_has_a_wide_range() {
+    let held = |count: &str| {
+        let mut session = served();
+        session.designs[0].factors.push(factor("held", &[count]));
+        for record in &mut session.records {
+            record.treatment.levels_mut().insert("held".into(), count.into());
+        }
+        let advice = session.plan(chat());
+        let event_loop = of(&advice, "event_loop");
+        (event_loop.memory_least_bytes.unwrap(), event_loop.memory_bytes.unwrap())
+    };
+    let is = |found: f64, expected: f64| (found / expected - 1.0).abs() < 1e-12;
+    let (near, far) = (held("1000"), held("100"));
+    assert!(is(near.0, 0.9 * (2e6 + 5e6)) && is(near.1, 1.1 * (2e6 + 5e6)), "{near:?}");
+    assert!(is(far.0, 0.9 * (2e6 + 2.5e6)) && is(far.1, 1.1 * (2e6 + 7.5e6)), "{far:?}");
+}
+
+#[test]
 fn a_plan_bears_more_than_the_load_by_the_headroom() {
     // 600/s of 6.03 ms take 3.6 of four CPUs: 90 %.
     let tight = Load { rate_per_s: Some(600.0), cpus: 4, ..load() };
