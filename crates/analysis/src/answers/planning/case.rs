@@ -167,8 +167,12 @@ impl<'a> Case<'a> {
         let for_worker =
             if self.kind == Kind::Pool { queues(done.workers, done.busy) } else { 0.0 };
         let waiting = for_worker.max(queues(self.cpus, done.cpus));
+        // Also where no request waits at all.
+        if waiting * LATE_ONE_OF <= 1.0 {
+            return alone;
+        }
         let wait = (done.response - alone).max(0.0) / 2.0;
-        alone + wait / waiting * (waiting * LATE_ONE_OF).max(1.0).ln()
+        alone + wait / waiting * (waiting * LATE_ONE_OF).ln()
     }
 
     /// Returns the refusal of a target that is missed although no request waits for a worker, with the
