@@ -344,9 +344,9 @@ fn assumptions(advice: &Advice) -> String {
              within three times the mean. Steadier times mean shorter waits: the lower end of a p95 is that of \
              requests that all need the same. It also assumes that {who} at random. A pool is \
              assumed to give each request, not each connection, to a free worker. Memory per \
-             connection is that of the measured number of connections nearest to the load's, with a tenth more \
-             and less, since servers of the same kind differ by that much, and with half more and less \
-             if these numbers differ by more than a factor of three.{memory}"
+             connection is that of the measured number of connections nearest to the load's. A tenth is added \
+             and subtracted for differences between servers of the same kind, and half if the two \
+             numbers differ by more than a factor of three.{memory}"
         );
     };
     let connections = counted(simulated.connections.into(), "connection");
