@@ -9,7 +9,7 @@
 //! The way of a number: the observations of a trial become one number ([`samples`]); the numbers
 //! of a block become an effect (`effect`); the effects become a centre with a 95 % interval
 //! ([`interval`]); the interval's distance from the edge of a claim's region becomes a p-value
-//! (`verdict`); the p-values of a session become verdicts ([`holm()`]). The unit of replication is
+//! (`verdict`); the p-values of a session become verdicts ([`hommel()`]). The unit of replication is
 //! the trial, never the observation: a test pools observations on purpose and shows the coverage
 //! falling from 95 % to about a fifth.
 
@@ -60,9 +60,10 @@ pub use session::numbers::{Number, Observation};
 pub use session::outcomes::words as outcome_words;
 pub use session::sample::{Table as Numbers, events_among, samples};
 pub use session::summary::{ask, summarise};
+pub use session::verdict::blocks_for;
 pub use session::tags::{Tag, Tagger};
 pub use stats::estimate::median_estimate;
 pub use stats::frequency::{frequency, proportion};
-pub use stats::holm::{FAMILY_ERROR, holm};
+pub use stats::hommel::{FAMILY_ERROR, hommel};
 pub use stats::interval;
 pub use stats::order::{mean, median, quantile, sorted, variance};

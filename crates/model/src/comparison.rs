@@ -148,13 +148,13 @@ pub struct SessionEffect {
     /// The smallest difference that is found with 80 % power, at the 5 % level for this one
     /// comparison: relative for a ratio, in the number's own terms for a `difference`.
     pub floor: Option<f64>,
-    /// The same where the error is shared with its family (Holm) and nothing else of it differs:
+    /// The same where the error is shared with its family (Hommel) and nothing else of it differs:
     /// what `differs` needs. Findings are one family, responses at treatments another.
     pub floor_of_verdict: Option<f64>,
     /// Two-sided p-value of "no difference" before the correction; null where neither side nor base
     /// gives an interval. 0 for counts that are the same in all trials of a side.
     pub p_value: Option<f64>,
-    /// Whether a difference stands after Holm's correction over its family: all findings, or all
+    /// Whether a difference stands after Hommel's correction over its family: all findings, or all
     /// responses at treatments, that are compared.
     pub differs: bool,
     /// Why there is no number, or what is to be doubted about it; may be empty.
@@ -210,7 +210,7 @@ pub struct GateLook {
     pub side: usize,
     /// The ratio.
     pub ratio: Option<Estimate>,
-    /// Two-sided p-value against the condition's edge, before Holm's correction over the gate's
+    /// Two-sided p-value against the condition's edge, before Hommel's correction over the gate's
     /// looks; null without a number.
     pub p_value: Option<f64>,
     /// What it says by itself.
@@ -227,6 +227,6 @@ pub enum GateOutcome {
     Fine,
     /// The interval reaches over its edge, or there is no number: cannot tell.
     CannotTell,
-    /// The condition is met after Holm's correction: a regression.
+    /// The condition is met after Hommel's correction: a regression.
     Regression,
 }

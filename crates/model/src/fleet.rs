@@ -289,6 +289,6 @@ pub struct Outlier {
     pub own_noise: bool,
     /// Its distance from the mean, in standard deviations.
     pub distance: f64,
-    /// The p-value before Holm's correction over all numbers that the rule was held against.
+    /// The p-value before Hommel's correction over all numbers that the rule was held against.
     pub p_value: f64,
 }

@@ -95,7 +95,7 @@ macro_rules! ensure {
 pub const SESSION_FORMAT: u32 = 1;
 
 /// Version of the layout of `summary.json`; docs/summary.schema.json describes it.
-pub const SUMMARY_FORMAT: u32 = 5;
+pub const SUMMARY_FORMAT: u32 = 6;
 
 /// Version of the layout of what `scruple compare --json` prints; docs/comparison.schema.json
 /// describes it.

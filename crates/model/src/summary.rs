@@ -70,7 +70,7 @@ pub struct ControlResult {
     pub at: Cell,
     /// The ratio of the two.
     pub ratio: Estimate,
-    /// Whether a difference was found where there is none (after Holm over the controls).
+    /// Whether a difference was found where there is none (after Hommel over the controls).
     pub differs: bool,
 }
 
@@ -238,7 +238,7 @@ pub struct QuantityResult {
     pub carried_by: Option<String>,
     /// The smallest difference from the point that would have been found with 80 % power, in the
     /// estimate's own terms (relative for ratios). For this one comparison at the 5 % level: a
-    /// verdict that shares its error with others (Holm) needs more.
+    /// verdict that shares its error with others (Hommel) needs more.
     pub floor: Option<f64>,
     /// The same in ten times the time: with ten times the blocks, if these are independent.
     pub floor_in_ten_times: Option<f64>,
@@ -277,17 +277,21 @@ pub struct ClaimResult {
     pub result: QuantityResult,
     /// Where it lies if the claim is true.
     pub holds_if: Region,
-    /// The verdict, after Holm's correction over the session's claims.
+    /// The verdict, after Hommel's correction over the session's claims.
     pub verdict: Verdict,
+    /// Why there is no verdict; null where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open: Option<Open>,
     /// Two-sided p-value of the verdict before the correction; null where there is no number, and
     /// where it was computed, so that it is certain.
     pub p_value: Option<f64>,
     /// Blocks whose own number lies on the same side of the region's end as the point, or within
     /// the region if the point does; null for a frequency.
     pub agreeing_blocks: Option<u32>,
-    /// The number's floor as a verdict needs it that shares its error with all others of the session:
-    /// the smallest difference from an end of the region that is decided in 80 % of sessions even if
-    /// no other claim is. In the terms of `result.floor`; null where that is.
+    /// The number's floor as its verdict needs it, which shares its error with the claims that the session
+    /// leaves open: the smallest difference from an end of the region that is decided in 80 % of
+    /// sessions. In the terms of `result.floor`; null where that is, and where so few blocks decide
+    /// nothing.
     pub floor_of_verdict: Option<f64>,
     /// What a reader should know about it; may be empty.
     pub note: String,
@@ -295,6 +299,35 @@ pub struct ClaimResult {
     pub grade: Grade,
     /// What would raise the grade; empty at the highest.
     pub raise: String,
+}
+
+/// Why a claim has no verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Open {
+    /// What stands against a verdict.
+    pub why: OpenWhy,
+    /// The verdict to which the number points; null without a number.
+    pub leans: Option<Verdict>,
+    /// How many more blocks decide it among the session's claims, if all claims' blocks agree as often as
+    /// those measured; null where no number of blocks that a session would measure does.
+    pub more_blocks: Option<u32>,
+}
+
+/// What stands against a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OpenWhy {
+    /// There is no number, or no number could refute the claim.
+    NoNumber,
+    /// There are fewer blocks than any verdict takes.
+    FewBlocks,
+    /// The interval holds an end of the claim's region.
+    AtTheEdge,
+    /// The interval lies on one side of the edge, but too few blocks agree for a verdict among the
+    /// session's claims.
+    FewAgree,
+    /// The number changed during the session, and its parts do not agree on the verdict.
+    Changed,
 }
 
 /// What the data say of a claim.
@@ -332,7 +365,7 @@ pub struct ResponseFloor {
     /// The response.
     pub response: String,
     /// Relative difference that is found with 80 % power, for one comparison at the 5 % level (one
-    /// verdict among many, after Holm, needs more): the median over pairs of the response's
+    /// verdict among many, after Hommel, needs more): the median over pairs of the response's
     /// treatments, paired by block. Null where there are fewer than 2 blocks or treatments, where
     /// numbers are not above 0, and where all blocks agree: an exact number has no floor.
     pub now: Option<f64>,
@@ -394,11 +427,11 @@ pub struct PlantedResult {
     pub size: Option<f64>,
     /// Whether the 95 % interval contains the true value; null without an interval.
     pub holds: Option<bool>,
-    /// Whether a number away from `without`, on the truth's side, was found (after Holm over the
+    /// Whether a number away from `without`, on the truth's side, was found (after Hommel over the
     /// planted answers); where nothing was planted, whether something was found all the same;
     /// null without an interval.
     pub found: Option<bool>,
-    /// Whether the truth is excluded after Holm over the planted answers: then the laboratory errs
+    /// Whether the truth is excluded after Hommel over the planted answers: then the laboratory errs
     /// here. Null without an interval.
     pub excluded: Option<bool>,
 }

@@ -230,7 +230,7 @@ pub struct SqueezeResult {
     pub elasticity: Option<Estimate>,
     /// The same without what the co-runner took of the CPU, where it took any.
     pub cpu_subtracted: bool,
-    /// Whether it differs significantly from 0, after Holm's correction over all squeezes.
+    /// Whether it differs significantly from 0, after Hommel's correction over all squeezes.
     pub stands: bool,
     /// What taking a little of it costs, predicted from the elasticity.
     pub price: Option<Price>,

@@ -2,7 +2,7 @@
 
 use crate::noise::{Chances, Draws, Noise};
 use analysis::interval::{Located, centre};
-use analysis::{frequency, holm};
+use analysis::{frequency, hommel};
 
 /// The least coverage where blocks are independent.
 pub(crate) const INDEPENDENT: f64 = 0.93;
@@ -57,7 +57,7 @@ impl Known {
     pub(crate) fn is_wrong(self, blocks: usize, claims: usize, draws: &mut Draws) -> bool {
         let p_value = |_| self.located(blocks, draws).map_or(1.0, |it| it.p_value(self.truth));
         let p_values: Vec<f64> = (0..claims).map(p_value).collect();
-        holm(&p_values).contains(&true)
+        hommel(&p_values).contains(&true)
     }
 
     /// Whether the 95 % interval of one session holds the truth.
@@ -68,7 +68,7 @@ impl Known {
     /// Whether the interval holds the truth, or a claim whose edge it is gets no verdict.
     pub(crate) fn is_covered_or_silent(self, blocks: usize, draws: &mut Draws) -> bool {
         let Some(located) = self.located(blocks, draws) else { return true };
-        self.is_in(&located) || !holm(&[located.p_value(self.truth)])[0]
+        self.is_in(&located) || !hommel(&[located.p_value(self.truth)])[0]
     }
 
     fn is_in(self, located: &Located) -> bool {
@@ -100,7 +100,7 @@ impl Known {
         let Some(located) = self.located(blocks, draws) else { return false };
         let mut p_values = vec![1.0; claims];
         p_values[0] = located.p_value(self.truth - effect);
-        holm(&p_values)[0]
+        hommel(&p_values)[0]
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::stats::floor::{minimum_detectable, minimum_detectable_in};
 use crate::stats::frequency::Frequency;
-use crate::stats::holm::limit;
+use crate::stats::hommel::limit;
 use crate::stats::interval::Located;
 use crate::stats::tail::NORMAL_800;
 use crate::stats::tail::TEN_TIMES;
@@ -135,7 +135,7 @@ impl Evidence {
     }
 
     /// Returns the same for one of `verdicts` that share their error, even if no other of them is decided:
-    /// the distance at which its sign test reaches the first step of [`crate::holm()`], and 0.84 standard
+    /// the distance at which its sign test reaches the first step of [`crate::hommel()`], and 0.84 standard
     /// errors more, so that 80 % of sessions reach it. `None` where so few blocks cannot, however large
     /// the difference.
     pub(crate) fn floor_among(&self, verdicts: usize) -> Option<f64> {

@@ -11,13 +11,15 @@
 //!
 //! The p-value is that of the exact sign test over blocks ([`crate::interval`]), so that a verdict
 //! can be said in one sentence: "slower in 19 of 20 blocks". A number that is computed and the same
-//! in every block has no p-value: it is certain. [`holm`](crate::holm()) then judges all claims of
+//! in every block has no p-value: it is certain. [`hommel`](crate::hommel()) then judges all claims of
 //! the session together and asks for more than 0.05: an interval may clear the boundary and the
-//! verdict still be Inconclusive.
+//! verdict still be Inconclusive. Then [`Open`] says why, and how many blocks are missing.
 
 use crate::session::evidence::{Evidence, Side};
-use crate::stats::holm::holm;
-use model::{Quantity, Region, Verdict};
+use crate::stats::hommel::{hommel, limit};
+use crate::stats::interval::BLOCKS_FREE;
+use crate::stats::tail::binomial_at_most;
+use model::{Open, OpenWhy, Quantity, Region, Verdict};
 
 /// What one claim's own data say, before the correction for the session's other claims.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,6 +30,8 @@ pub(crate) struct Leaning {
     pub(crate) p_value: Option<f64>,
     /// Blocks on the point's side of the boundary that is nearest, and all blocks.
     pub(crate) blocks: Option<(usize, usize)>,
+    /// Whether the interval holds an end of the region that would have to be crossed.
+    pub(crate) at_the_edge: bool,
 }
 
 impl Leaning {
@@ -44,25 +48,100 @@ impl Leaning {
     fn towards(holds: bool, evidence: &Evidence, boundaries: &[(f64, Side)]) -> Self {
         let p = |&(at, side): &(f64, Side)| evidence.p_value(at, side);
         let blocks = boundaries.iter().filter_map(|(at, _)| evidence.beyond(*at));
+        let estimate = evidence.estimate();
+        let holds_end = |(at, _): &(f64, Side)| {
+            estimate.is_some_and(|estimate| estimate.low <= *at && *at <= estimate.high)
+        };
         Leaning {
             holds,
             p_value: (!evidence.is_certain()).then(|| boundaries.iter().map(p).fold(0.0, f64::max)),
             blocks: blocks.min(),
+            at_the_edge: boundaries.iter().any(holds_end),
         }
+    }
+
+    /// Returns the p-value that it would have with `more` blocks of which as many agree as of those
+    /// measured. That of a frequency stays.
+    fn p_value_with(&self, more: usize) -> Option<f64> {
+        let Some((agreeing, blocks)) = self.blocks else { return self.p_value };
+        let all = (blocks + more) as f64;
+        let against = ((blocks - agreeing) as f64 * all / blocks.max(1) as f64).round();
+        let enough = blocks + more >= BLOCKS_FREE;
+        let found = if enough { 2.0 * binomial_at_most(against, all, 0.5) } else { 1.0 };
+        self.p_value.map(|_| found.min(1.0))
     }
 }
 
-/// Returns the verdict of each claim of a session, given which way its data lean, after Holm's
+/// Returns the verdict of each claim of a session, given which way its data lean, after Hommel's
 /// correction over all that have a p-value.
 pub(crate) fn verdicts(leanings: &[Option<Leaning>]) -> Vec<Verdict> {
     let p_values = leanings.iter().flatten().filter_map(|leaning| leaning.p_value);
-    let mut stands = holm(&p_values.collect::<Vec<f64>>()).into_iter();
+    let mut stands = hommel(&p_values.collect::<Vec<f64>>()).into_iter();
     let mut verdict = |leaning: &Leaning| {
         let stands = leaning.p_value.and_then(|_| stands.next());
         leaning.verdict(stands.unwrap_or(false))
     };
     let leanings = leanings.iter();
     leanings.map(|it| it.as_ref().map_or(Verdict::Inconclusive, &mut verdict)).collect()
+}
+
+/// The most further blocks that are looked ahead for an open claim: a session of minutes measures hardly
+/// more.
+const BLOCKS_AHEAD: usize = 60;
+
+/// Returns why each claim without a verdict has none, and how many blocks it lacks.
+pub(crate) fn open(leanings: &[Option<Leaning>], verdicts: &[Verdict]) -> Vec<Option<Open>> {
+    let missing = more_blocks(leanings, verdicts);
+    let of = |((leaning, verdict), more_blocks): ((&Option<Leaning>, &Verdict), Option<u32>)| {
+        (*verdict == Verdict::Inconclusive).then(|| {
+            let Some(leaning) = leaning else {
+                return Open { why: OpenWhy::NoNumber, leans: None, more_blocks: None };
+            };
+            let why = match leaning.blocks {
+                Some((_, blocks)) if blocks < BLOCKS_FREE => OpenWhy::FewBlocks,
+                _ if leaning.at_the_edge => OpenWhy::AtTheEdge,
+                _ => OpenWhy::FewAgree,
+            };
+            Open { why, leans: Some(leaning.verdict(true)), more_blocks }
+        })
+    };
+    leanings.iter().zip(verdicts).zip(missing).map(of).collect()
+}
+
+/// Returns for each open claim the least number of further blocks that decide it among the others.
+fn more_blocks(leanings: &[Option<Leaning>], verdicts: &[Verdict]) -> Vec<Option<u32>> {
+    let mut missing = vec![None; leanings.len()];
+    let is_open = |at: &usize| verdicts[*at] == Verdict::Inconclusive && leanings[*at].is_some();
+    let mut left: Vec<usize> = (0..leanings.len()).filter(is_open).collect();
+    for more in 1..=BLOCKS_AHEAD {
+        if left.is_empty() {
+            break;
+        }
+        let later = |leaning: &Option<Leaning>| {
+            leaning.map(|it| Leaning { p_value: it.p_value_with(more), ..it })
+        };
+        let later: Vec<Option<Leaning>> = leanings.iter().map(later).collect();
+        let decided = self::verdicts(&later);
+        let (now, rest): (Vec<usize>, Vec<usize>) =
+            left.into_iter().partition(|at| decided[*at] != Verdict::Inconclusive);
+        now.into_iter().for_each(|at| missing[at] = u32::try_from(more).ok());
+        left = rest;
+    }
+    missing
+}
+
+/// The share of claims that a plan expects to stay open: 17 % of those of the recorded default session,
+/// whose numbers lie at the edges of their regions or whose blocks disagree.
+const OPEN_SHARE: f64 = 1.0 / 6.0;
+
+/// Returns the fewest blocks with which a session of this number of claims is expected to decide them: one
+/// block of each may disagree, and [`OPEN_SHARE`] of the claims may stay open.
+pub fn blocks_for(claims: usize) -> u32 {
+    let open = (claims as f64 * OPEN_SHARE).ceil() as usize;
+    let p_value = |against, blocks: &u32| 2.0 * binomial_at_most(against, f64::from(*blocks), 0.5);
+    let enough =
+        |blocks: &u32| p_value(0.0, blocks) <= limit(1 + open) && p_value(1.0, blocks) <= limit(1);
+    (BLOCKS_FREE as u32..=BLOCKS_AHEAD as u32).find(enough).unwrap_or(BLOCKS_AHEAD as u32)
 }
 
 /// Returns which way the data lean; `None` where there is no estimate, or the region has no end that
@@ -79,7 +158,7 @@ pub(crate) fn lean(quantity: &Quantity, evidence: &Evidence, region: Region) -> 
         (Some(low), Some(high)) if low == high && point == low && !evidence.is_certain() => {
             let (p_value, agreeing) = evidence.is_just(low)?;
             let blocks = evidence.located().map(|located| (agreeing, located.samples));
-            Some(Leaning { holds: true, p_value: Some(p_value), blocks })
+            Some(Leaning { holds: true, p_value: Some(p_value), blocks, at_the_edge: false })
         }
         (Some(low), Some(high)) if low > high => None,
         (Some(low), _) if point < low => towards(false, &[(low, Side::Above)]),

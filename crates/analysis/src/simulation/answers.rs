@@ -4,7 +4,7 @@
 use super::machine::{MACHINES, Machine, OBSERVATIONS, Plan, Session, summary};
 use super::*;
 use crate::fixture::{Trial, factor, response};
-use crate::stats::holm::FAMILY_ERROR;
+use crate::stats::hommel::FAMILY_ERROR;
 use model::{Cell, Design, Diagnosis, Planted, Record, Region, Suspect, Treatment, Unit};
 
 /// What is planted: nothing twice, too little to be seen, and enough.

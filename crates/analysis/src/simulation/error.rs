@@ -3,7 +3,7 @@
 use super::*;
 use crate::session::evidence::{Evidence, Scale};
 use crate::session::verdict::lean;
-use crate::stats::holm::limit;
+use crate::stats::hommel::limit;
 use crate::stats::interval::centre;
 use model::{Cell, Quantity, Region};
 

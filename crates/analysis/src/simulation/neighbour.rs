@@ -4,7 +4,7 @@
 use super::machine::summary;
 use super::*;
 use crate::fixture::{Trial, factor, response};
-use crate::stats::holm::FAMILY_ERROR;
+use crate::stats::hommel::FAMILY_ERROR;
 use model::{Cell, Claim, Control, Design, Finding, Quantity, Record, Region, Unit, Verdict};
 use rand::seq::SliceRandom;
 

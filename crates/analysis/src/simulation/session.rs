@@ -3,7 +3,7 @@
 
 use super::machine::{MACHINES, Machine, Plan, Session, summary};
 use super::*;
-use crate::stats::holm::FAMILY_ERROR;
+use crate::stats::hommel::FAMILY_ERROR;
 use crate::stats::tail::binomial_at_most;
 use model::{Record, Verdict};
 

@@ -4,7 +4,7 @@
 pub(crate) mod estimate;
 pub(crate) mod floor;
 pub(crate) mod frequency;
-pub(crate) mod holm;
+pub(crate) mod hommel;
 pub mod interval;
 pub(crate) mod order;
 pub(crate) mod tail;

@@ -35,7 +35,7 @@
 //! distribution except for its place; where the side with fewer trials is the noisier, one in five of
 //! its intervals misses. With 3 or 4 trials on a side no method holds under skew (88 to 92 %).
 
-use crate::stats::holm::limit;
+use crate::stats::hommel::limit;
 use crate::stats::interval::{BLOCKS_FREE, LEVEL, Located, NOT_DECIDED};
 use crate::stats::tail::student_975;
 use laws::tail::{student_outside, student_quantile};

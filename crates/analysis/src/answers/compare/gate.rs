@@ -6,7 +6,7 @@ use super::experiment::Compared;
 use super::gathered::{Answers, At};
 use super::heads::SideHeads;
 use super::reading::{Reading, Scale};
-use crate::stats::holm::holm;
+use crate::stats::hommel::hommel;
 use model::{GateLook, GateOutcome, GateResult};
 
 /// Judges a gate; see [`GateResult`]. The error of a gate is shared over all that it looks at (Holm): in at
@@ -148,7 +148,7 @@ fn from_nothing(condition: &Condition, reading: &Reading) -> GateOutcome {
 fn decide(condition: &Condition, looks: &mut [GateLook]) {
     let p_values: Vec<f64> = looks.iter().filter_map(|look| look.p_value).collect();
     let judged = looks.iter_mut().filter(|look| look.p_value.is_some());
-    for (look, stands) in judged.zip(holm(&p_values)) {
+    for (look, stands) in judged.zip(hommel(&p_values)) {
         let met = look.ratio.is_some_and(|ratio| condition.is_met(ratio.point));
         if stands && met {
             look.outcome = GateOutcome::Regression;

@@ -35,7 +35,7 @@ pub(crate) use contrast::{Arm, Contrast};
 pub use gathered::{Answers, Digest};
 pub use heads::{Head, Heads, SideHeads};
 
-use crate::stats::holm::holm;
+use crate::stats::hommel::hommel;
 use crate::stats::interval::LEVEL;
 use crate::stats::tail::binomial_at_least;
 use experiment::{Compared, compared};
@@ -90,7 +90,7 @@ fn decide<'a>(readings: impl Iterator<Item = &'a mut Reading>) {
         .filter(|reading| reading.has_noise())
         .filter_map(|reading| reading.effect.p_value)
         .collect();
-    let mut stands = holm(&p_values).into_iter();
+    let mut stands = hommel(&p_values).into_iter();
     for reading in &mut readings {
         if reading.has_noise() {
             let stands = reading.effect.p_value.is_some() && stands.next() == Some(true);

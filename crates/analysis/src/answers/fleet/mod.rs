@@ -1,7 +1,7 @@
 //! What the sessions of a fleet say of its machines: how far those of one kind lie apart, and which is
 //! none like the others.
 
-use crate::stats::holm::holm;
+use crate::stats::hommel::hommel;
 use crate::stats::order::{mean, median, sorted, variance};
 use laws::tail::student_outside;
 use model::{
@@ -16,7 +16,7 @@ const MACHINES_MIN: usize = 7;
 /// The test, with its source.
 const RULE: &str = "Grubbs' test (Technometrics 11, 1969), two-sided, over the machines of one kind, \
 for the machine farthest from the mean of each finding (of the logarithms, where all are positive); \
-5 % over all findings together (Holm). It asks for 7 machines or more, and of two outliers on one \
+5 % over all findings together (Hommel). It asks for 7 machines or more, and of two outliers on one \
 side it may miss both";
 
 /// A node with its session.
@@ -244,7 +244,7 @@ fn outliers(members: &[FleetMember<'_>], numbers: &[Points]) -> Outliers {
     let tested = numbers.iter().enumerate().filter_map(|(at, it)| it.grubbs(members, at));
     let tested: Vec<Outlier> = tested.collect();
     let looked_at = tested.len() as u32;
-    let stands = holm(&tested.iter().map(|it| it.p_value).collect::<Vec<f64>>());
+    let stands = hommel(&tested.iter().map(|it| it.p_value).collect::<Vec<f64>>());
     let found = tested.into_iter().zip(stands).filter(|(_, stands)| *stands);
     let mut found: Vec<Outlier> = found.map(|(outlier, _)| outlier).collect();
     found.sort_by(|a, b| a.p_value.total_cmp(&b.p_value));

@@ -1,7 +1,7 @@
 //! The grade of a machine, from what became of the answers that were planted.
 //!
 //! Everything known falls into one of four standings. **Wrong** is what the data contradict: a truth that is
-//! excluded (after Holm over the planted answers), something found where nothing was planted, identical
+//! excluded (after Hommel over the planted answers), something found where nothing was planted, identical
 //! treatments that differ, a cause named that is not the planted one. **Missed** is what the noise hid: not
 //! distinguishable from nothing, a cause not named, no interval for want of trials.
 //! **Untested** is what the machine cannot realise (two threads at a time, on one CPU). All else is

@@ -24,7 +24,7 @@ use crate::session::disturbance::disturbed;
 use crate::session::effect::answered;
 use crate::session::sample::{ByBlock, Table, less};
 use crate::session::summary::trust;
-use crate::stats::holm::holm;
+use crate::stats::hommel::hommel;
 use crate::stats::interval::{BLOCKS_FREE, Located, centre, median_located, ratio_of_centres};
 use model::squeezed::{CO_RUNNER_CPU, CPU_LOST, TAKEN};
 use model::{
@@ -99,7 +99,7 @@ pub fn why(
                 .push(NotSqueezed { resource, reason: trials.why_not(resource, &levels) }),
         }
     }
-    for (one, stands) in squeezes.iter_mut().zip(holm(&p_values)) {
+    for (one, stands) in squeezes.iter_mut().zip(hommel(&p_values)) {
         one.stands = stands && one.elasticity.is_some_and(|e| e.point > 0.0);
     }
     let rank = |one: &SqueezeResult| one.elasticity.as_ref().map_or(f64::NEG_INFINITY, |e| e.point);

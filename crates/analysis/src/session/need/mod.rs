@@ -4,6 +4,7 @@ use crate::session::diagnosis::{SHARE_NAMED, gap};
 use crate::session::effect::{effect, found};
 use crate::session::planted::{FINEST, asked_of_planted};
 use crate::session::sample::Table;
+use crate::session::verdict::blocks_for;
 use crate::stats::order::median;
 use model::{
     Claim, Design, Diagnosis, FindingResult, Planted, Quantity, QuantityResult, Record, Treatment,
@@ -20,7 +21,7 @@ const AGREEMENT: f64 = 1e-12;
 const NEAR_ONE: f64 = 0.1;
 
 /// The part of a frequency's distance from 0 or 1 that its half-width may be, on the arcsine scale:
-/// none among 10/p chances has p = 0.0001 against p, which stands Holm's correction.
+/// none among 10/p chances has p = 0.0001 against p, which stands Hommel's correction.
 const OF_A_FREQUENCY: f64 = 0.3;
 
 /// How wide an interval that must not yet be called narrow is at least, of what is asked.
@@ -110,14 +111,6 @@ pub fn compared(design: &Design, treatments: &[Treatment]) -> Vec<Vec<Treatment>
         of.into_iter().cloned().collect::<Vec<_>>()
     });
     driving.chain(controls).filter(|group| (2..=GROUP_MAX).contains(&group.len())).collect()
-}
-
-/// Returns the blocks that a verdict among `verdicts` (at least 1) takes, if one of them disagrees: its
-/// sign test must reach the first step of Holm's correction.
-fn blocks_for(verdicts: usize) -> u32 {
-    let p_value = |blocks: i32| 2.0 * f64::from(blocks + 1) * 0.5_f64.powi(blocks);
-    let enough = |blocks: &i32| p_value(*blocks) <= crate::stats::holm::limit(verdicts.max(1));
-    (1..60).find(enough).unwrap_or(60).unsigned_abs()
 }
 
 /// Returns what the next round should measure, given the records so far (of this or of all experiments),

@@ -1,6 +1,6 @@
 //! Known answers that were put into the session: was each found, and does its interval hold it?
 //!
-//! Two families of tests share their error over all planted answers of a session (Holm), since
+//! Two families of tests share their error over all planted answers of a session (Hommel), since
 //! they answer two questions. *Found* asks whether the number differs from what it would be
 //! without the planting; *excluded* whether it differs from the truth. The first says what the
 //! machine can see, the second that the laboratory errs; an honest one excludes a truth in at most
@@ -10,7 +10,7 @@ use crate::session::effect::{Effect, effect};
 use crate::session::evidence::{Evidence, Side};
 use crate::session::sample::Table;
 use crate::session::verdict::lean;
-use crate::stats::holm::holm;
+use crate::stats::hommel::hommel;
 use model::{Estimate, Planted, PlantedResult, Quantity, QuantityResult, Region};
 
 /// No ratio is asked to be more precise than this: clocks and neighbours do not give it.
@@ -31,7 +31,7 @@ pub(crate) fn planted(tables: &[Table<'_>]) -> Vec<Vec<PlantedResult>> {
         .collect();
     let stands = |p_value: fn(&Looked<'_>) -> Option<f64>| {
         let p_values: Vec<f64> = looked.iter().flatten().filter_map(p_value).collect();
-        holm(&p_values).into_iter()
+        hommel(&p_values).into_iter()
     };
     let mut differs = stands(|looked| looked.from_nothing);
     let mut excluded = stands(|looked| looked.from_truth);
@@ -134,7 +134,7 @@ fn difference(evidence: &Evidence, point: f64, from: f64) -> f64 {
 /// Returns the half-width at which a planted answer is known well enough, in the terms of
 /// [`crate::session::need::half_width`], of which `half` is the result: half of the distance from
 /// `without` to the nearest end of the truth, so that the answer is distinguishable from nothing even after
-/// Holm's correction over a few dozen others. Never below 0.005, as for claims: a smaller planting
+/// Hommel's correction over a few dozen others. Never below 0.005, as for claims: a smaller planting
 /// is for a session with a fixed number of blocks.
 ///
 /// It depends on what was planted, never on what was found. Where the truth holds `without`, the

@@ -18,10 +18,10 @@ use crate::session::untagged;
 use crate::session::variance::variances;
 use crate::session::verdict::{self, Leaning, lean};
 use crate::stats::estimate::median_estimate;
-use crate::stats::holm::holm;
+use crate::stats::hommel::hommel;
 use model::{
     Cell, Claim, ClaimResult, ControlResult, Design, Estimate, EstimateRow, ExperimentSummary,
-    FindingResult, Quantity, QuantityResult, Record, Response, SUMMARY_FORMAT, Summary, Trust,
+    FindingResult, Open, Quantity, QuantityResult, Record, Response, SUMMARY_FORMAT, Summary, Trust,
     Verdict,
 };
 use std::collections::{BTreeSet, HashMap};
@@ -29,7 +29,7 @@ use std::collections::{BTreeSet, HashMap};
 /// Returns all that a session's trials say.
 ///
 /// Verdicts share their error over all claims of the session, controls over all controls, planted
-/// answers over all planted answers (Holm).
+/// answers over all planted answers (Hommel).
 pub fn summarise(input: &Input<'_>) -> Summary {
     let tagger = Tagger::over(input.designs, input.records);
     let by_experiment = by_experiment(input.records);
@@ -43,15 +43,20 @@ pub fn summarise(input: &Input<'_>) -> Summary {
     let mut experiments: Vec<ExperimentSummary> =
         tables.iter().map(|table| experiment(table, own(table.design), &tagger, input)).collect();
     let judged: Vec<Vec<Judged<'_>>> = tables.iter().map(judge).collect();
-    let mut verdicts = corrected(&judged).into_iter();
-    let leanings = judged.iter().flatten().filter_map(|judged| judged.leaning);
-    let count = leanings.filter(|leaning| leaning.p_value.is_some()).count();
+    let leanings: Vec<Option<Leaning>> = judged.iter().flatten().map(|one| one.leaning).collect();
+    let verdicts = verdict::verdicts(&leanings);
+    let open = verdict::open(&leanings, &verdicts);
+    let left_open = leanings.iter().zip(&open).filter(|(leaning, open)| {
+        open.is_some() && leaning.is_some_and(|leaning| leaning.p_value.is_some())
+    });
+    let left_open = left_open.count();
+    let mut decisions = verdicts.into_iter().zip(open);
     let own = tables.iter().zip(planted(&tables)).zip(judged);
     for (summary, ((table, planted), judged)) in experiments.iter_mut().zip(own) {
         summary.planted = planted;
-        let results = judged.into_iter().zip(verdicts.by_ref());
+        let results = judged.into_iter().zip(decisions.by_ref());
         summary.claims =
-            results.map(|(judged, verdict)| judged.result(table, verdict, count)).collect();
+            results.map(|(judged, decision)| judged.result(table, decision, left_open)).collect();
     }
     untagged::fill(&mut experiments, &tables, &by_experiment, &tagger);
     Summary {
@@ -117,9 +122,15 @@ fn judge<'a>(table: &Table<'a>) -> Vec<Judged<'a>> {
 }
 
 impl Judged<'_> {
-    /// Returns what is said of the claim, whose verdict shares its error with all `verdicts`.
-    fn result(self, table: &Table<'_>, verdict: Verdict, verdicts: usize) -> ClaimResult {
+    /// Returns what is said of the claim, in a session that leaves this number of claims open.
+    fn result(
+        self,
+        table: &Table<'_>,
+        (verdict, open): (Verdict, Option<Open>),
+        left_open: usize,
+    ) -> ClaimResult {
         let claim = self.claim;
+        let sharing = left_open + usize::from(open.is_none());
         let (grade, raise) = grade(table, &claim.quantity);
         ClaimResult {
             id: claim.id.clone(),
@@ -129,9 +140,10 @@ impl Judged<'_> {
             result: self.effect.result(table, &claim.quantity),
             holds_if: claim.holds_if,
             verdict,
+            open,
             p_value: self.leaning.and_then(|leaning| leaning.p_value),
             agreeing_blocks: self.leaning.and_then(|it| it.blocks).map(|(own, _)| own as u32),
-            floor_of_verdict: self.effect.evidence.floor_among(verdicts),
+            floor_of_verdict: self.effect.evidence.floor_among(sharing),
             note: claim.note.clone(),
             grade,
             raise,
@@ -261,7 +273,7 @@ pub(crate) fn trust(tables: &[Table<'_>]) -> Trust {
             });
         }
     }
-    for (control, differs) in controls.iter_mut().zip(holm(&p_values)) {
+    for (control, differs) in controls.iter_mut().zip(hommel(&p_values)) {
         control.differs = differs;
     }
     let holds = !controls.is_empty() && controls.iter().all(|control| !control.differs);

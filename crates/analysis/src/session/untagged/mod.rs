@@ -104,7 +104,7 @@ fn carrier(result: &QuantityResult) -> &str {
     result.carried_by.as_deref().unwrap_or(result.quantity.response())
 }
 
-/// Judges all claims of the session once more, from the untagged trials alone and with Holm's
+/// Judges all claims of the session once more, from the untagged trials alone and with Hommel's
 /// correction over these, and says at each claim with tagged trials if its verdict would be another;
 /// where too few others are left to form the number at all, once for the experiment.
 fn note_other_verdicts(experiments: &mut [ExperimentSummary], without: &[Table<'_>]) {

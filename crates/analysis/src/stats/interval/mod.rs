@@ -36,7 +36,6 @@
 //! estimand, the pseudomedian, lies in the gap; 28 to 72 % of sessions held a wrong verdict once
 //! the p-values went beyond the exact ones), Student's t, trimmed t, and the bootstrap of the mean.
 
-use crate::stats::holm::VERDICT_ERROR;
 use crate::stats::order::{mean, sorted, variance};
 use crate::stats::tail::{NORMAL_975, binomial_at_most, student_975};
 use model::Estimate;
@@ -44,6 +43,10 @@ use std::sync::Arc;
 
 /// From this number of blocks on, intervals are distribution-free.
 pub const BLOCKS_FREE: usize = 6;
+
+/// The error of the interval that must be narrow before a session may stop. A session that stopped when
+/// its 95 % interval is narrow would stop too often where that is narrow by chance.
+const STOP_ERROR: f64 = 0.005;
 
 /// Confidence level of all intervals.
 pub const LEVEL: f64 = 0.95;
@@ -81,9 +84,7 @@ pub struct Located {
     pub low: f64,
     /// Upper end of the 95 % interval.
     pub high: f64,
-    /// The ends at the level of a single verdict, 99.5 %: of the whole range of few blocks. A session
-    /// that stops when this is narrow keeps the coverage of the 95 % interval; one that stopped when
-    /// that is narrow would stop too often where it is narrow by chance.
+    /// The ends at the 99.5 % level ([`STOP_ERROR`]): of the whole range of few blocks.
     pub(crate) wide: (f64, f64),
     /// Standard error: the length of the interval divided by twice the normal quantile; below 6
     /// blocks by twice that of Student's t.
@@ -185,8 +186,7 @@ impl Located {
         tail(against, self.samples, effective(self.samples, correlation))
     }
 
-    /// Reports whether half of the interval at the level of a verdict (99.5 %) is at most that wide: the
-    /// sign that a session may stop.
+    /// Reports whether half of the 99.5 % interval is at most that wide: the sign that a session may stop.
     pub fn is_within(&self, half_width: f64) -> bool {
         self.wide.1 - self.wide.0 <= 2.0 * half_width
     }
@@ -351,7 +351,7 @@ fn located(effects: &[f64], lost: usize) -> Option<Located> {
     let (low, high) = (at_end(low, inner.0), at_end(high, inner.1));
     located.standard_error = (high - low) / (2.0 * NORMAL_975);
     (located.low, located.high) = (low.min(point), high.max(point));
-    let wide = located.depth(VERDICT_ERROR).saturating_sub(1 + lost);
+    let wide = located.depth(STOP_ERROR).saturating_sub(1 + lost);
     located.wide = (located.ascending[wide], located.ascending[located.ascending.len() - 1 - wide]);
     Some(located)
 }

@@ -1,0 +1,131 @@
+//! Which p-values of a session become verdicts.
+//!
+//! **The promise: at most 5 % of sessions hold a wrong verdict on a claim.** Hommel's procedure
+//! keeps it (*A stagewise rejective multiple test procedure based on a modified Bonferroni test*,
+//! Biometrika 75, 1988): it is the closed test (Marcus, Peritz and Gabriel, Biometrika 63, 1976) that
+//! judges each set of claims by Simes's inequality (Biometrika 73, 1986). The A/A controls and the
+//! planted answers of a session are families of their own with 5 % each: they test the laboratory,
+//! and no reader takes them home.
+//!
+//! *What it assumes.* Simes's inequality holds for independent and for positively dependent p-values
+//! (Sarkar, *Some probability inequalities for ordered MTP2 random variables*, Annals of Statistics 26,
+//! 1998; Finner, Roters and Strassburger, *On the Simes test under dependence*, 2017, find it hardly
+//! exceeded elsewhere). Claims that share trials, a baseline or a block's disturbance are dependent in
+//! both directions; `benches/battery` draws such claims.
+//!
+//! *Why a step-up procedure.* Sign tests of n blocks cannot fall below 2^(1−n). Holm's step-down
+//! procedure (1979) begins with 0.05/m, which 12 blocks do not reach for 125 claims, so that it
+//! decided none of 117 unanimous ones. Here one p-value of at most 0.05 stands if all do, and 117
+//! unanimous claims stand next to 8 open ones from 9 blocks on.
+//!
+//! Rejected: a false discovery rate (Benjamini and Hochberg 1995) promises that 5 % of the verdicts
+//! are wrong, which is several in every session of a hundred claims. A correction within each
+//! experiment promises 5 % for each of twenty experiments. Hochberg's shorter procedure (1988) decides
+//! nothing that this one does not.
+
+/// The share of sessions that may hold one wrong verdict or more.
+pub const FAMILY_ERROR: f64 = 0.05;
+
+/// Returns which of several p-values stand when all of them together may err in 5 % of sessions.
+///
+/// A p-value stands at 0.05/j, where j is the size of the largest set of the largest p-values that
+/// Simes's test does not reject; all stand where it rejects each such set. A p-value that is not a
+/// number counts as 1.
+pub fn hommel(p_values: &[f64]) -> Vec<bool> {
+    let known = |p: f64| if p.is_nan() { 1.0 } else { p };
+    let mut ascending: Vec<f64> = p_values.iter().map(|p| known(*p)).collect();
+    ascending.sort_unstable_by(f64::total_cmp);
+    let limit = limit(largest_accepted(&ascending));
+    p_values.iter().map(|p| known(*p) <= limit).collect()
+}
+
+/// Returns the size of the largest set of the largest p-values that Simes's test does not reject; 0 where
+/// it rejects all.
+fn largest_accepted(ascending: &[f64]) -> usize {
+    let is_accepted = |size: &usize| {
+        let largest = &ascending[ascending.len() - size..];
+        let within = |(rank, p): (usize, &f64)| *p * *size as f64 > (rank + 1) as f64 * FAMILY_ERROR;
+        largest.iter().enumerate().all(within)
+    };
+    (1..=ascending.len()).rev().find(is_accepted).unwrap_or(0)
+}
+
+/// Returns the p-value up to which a verdict stands if it and others, together this number, are all that
+/// the rest of the family leaves open. It is also the first step for that number of verdicts.
+pub(crate) fn limit(open: usize) -> f64 {
+    FAMILY_ERROR / open.max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn agrees_with_the_closed_test_by_hand() {
+        // One alone needs 0.05, and so do all together.
+        assert_eq!(hommel(&[0.05]), [true]);
+        assert_eq!(hommel(&[0.05, 0.05, 0.05]), [true; 3]);
+        // {0.04, 0.06}: Simes needs 0.025 or both at 0.05.
+        assert_eq!(hommel(&[0.04, 0.06]), [false, false]);
+        assert_eq!(hommel(&[0.025, 0.06]), [true, false]);
+        // The sets of the two, three and four largest fail at 0.022, 0.022 and 0.01: only 0.09 is left.
+        assert_eq!(hommel(&[0.01, 0.02, 0.022, 0.09]), [true, true, true, false]);
+        assert_eq!(hommel(&[f64::NAN, 0.02]), [false, true]);
+        assert_eq!(hommel(&[]), Vec::<bool>::new());
+    }
+
+    #[test]
+    fn nine_blocks_decide_what_is_unanimous_beside_a_few_that_are_open() {
+        let unanimous = 2.0_f64.powi(1 - 9);
+        let of = |open: usize| {
+            let p_values = [vec![unanimous; 117], vec![0.5; open]].concat();
+            hommel(&p_values).iter().filter(|stands| **stands).count()
+        };
+        assert_eq!([of(8), of(11), of(12)], [117, 117, 0]);
+    }
+
+    /// Reports whether the closed test rejects, over all sets that hold the claim.
+    fn closed(p_values: &[f64], claim: usize) -> bool {
+        let sets = (1_u32..1 << p_values.len()).filter(|set| set >> claim & 1 == 1);
+        let rejects = |set: u32| {
+            let mut of: Vec<f64> =
+                (0..p_values.len()).filter(|at| set >> at & 1 == 1).map(|at| p_values[at]).collect();
+            of.sort_unstable_by(f64::total_cmp);
+            let size = of.len() as f64;
+            of.iter().enumerate().any(|(rank, p)| *p * size <= (rank + 1) as f64 * FAMILY_ERROR)
+        };
+        sets.into_iter().all(rejects)
+    }
+
+    proptest! {
+        #[test]
+        fn is_the_closed_test(p_values in prop::collection::vec(0.0..0.12_f64, 1..9)) {
+            let stands = hommel(&p_values);
+            for (claim, stands) in stands.into_iter().enumerate() {
+                prop_assert_eq!(stands, closed(&p_values, claim));
+            }
+        }
+
+        #[test]
+        fn a_smaller_p_value_never_loses(
+            p_values in prop::collection::vec(0.0..0.06_f64, 1..60),
+            which in any::<prop::sample::Index>(),
+            by in 0.0..1.0_f64,
+        ) {
+            let before = hommel(&p_values);
+            let mut smaller = p_values.clone();
+            let index = which.index(p_values.len());
+            smaller[index] *= by;
+            let after = hommel(&smaller);
+            for (was, is) in before.iter().zip(&after) {
+                prop_assert!(!was || *is);
+            }
+            // Between Bonferroni and no correction at all.
+            for (p, stands) in p_values.iter().zip(&before) {
+                prop_assert!(*stands || *p > limit(p_values.len()));
+                prop_assert!(!*stands || *p <= FAMILY_ERROR);
+            }
+        }
+    }
+}
