@@ -55,7 +55,7 @@ pub use answers::scaling;
 pub use answers::selftest::{answer_standing, cause_standing, selftest};
 pub use answers::why;
 pub use session::input::Input;
-pub use session::need::{Need, compared, need};
+pub use session::need::{Need, Question, Rank, compared, need, questions};
 pub use session::numbers::{Number, Observation};
 pub use session::outcomes::words as outcome_words;
 pub use session::sample::{Table as Numbers, events_among, samples};

@@ -124,6 +124,14 @@ pub const CATALOG: &[Experiment] = &[
     null::EXPERIMENT,
 ];
 
+/// Returns what a trial of an experiment took on average in the recorded default session, in nanoseconds; 0 of
+/// one that was not recorded.
+pub fn typical_trial_ns(experiment: &str) -> u64 {
+    let mut lines = include_str!("costs.tsv").lines().filter_map(|line| line.split_once('\t'));
+    let own = lines.find(|(id, _)| *id == experiment);
+    own.and_then(|(_, us)| us.parse::<u64>().ok()).map_or(0, |us| us * 1000)
+}
+
 /// Returns the presets of the catalog.
 ///
 /// # Panics

@@ -3,6 +3,7 @@
 use crate::plan::{Plan, Purpose};
 use crate::progress::Progress;
 use crate::schedule::{self, Course, Next};
+use crate::foresight::Foresight;
 use crate::{catalog, environment, kept, kept::Kept, lookup, session, ui, values, why};
 use anyhow::{Context, bail, ensure};
 use model::{Design, Inquiry, Manifest, Record, SESSION_FORMAT, Summary, Treatment, Unit};
@@ -33,6 +34,8 @@ pub(crate) struct Session {
     /// If true, the time budget applies only after the base: a resumed session is to be completed, and the
     /// duration of a user's program is unknown beforehand.
     base_first: bool,
+    /// The time after which no block of the base begins, although it goes first; none without a limit.
+    base_within: Option<Duration>,
     /// Which trial ran when the time was up, in words.
     cut: Option<String>,
 }
@@ -106,8 +109,9 @@ pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
     written.map_err(|error| displaced(&writer, kept.manifest(), 0).unwrap_or(error.into()))?;
     ui::note(&format!("seed {}, session {}", manifest.seed, dir.display()));
     let courses = session::courses(&manifest, &[]);
-    let records = Vec::new();
-    Ok(Session { courses, manifest, writer, kept, runner, records, base_first, cut: None })
+    let base_within = plan.base_within;
+    let (records, cut) = (Vec::new(), None);
+    Ok(Session { courses, manifest, writer, kept, runner, records, base_first, base_within, cut })
 }
 
 /// Returns an error of the file system with a way around it.
@@ -144,7 +148,17 @@ pub(crate) fn resume(dir: &Path, purpose: Purpose) -> anyhow::Result<Session> {
     let records = stored.records;
     let courses = session::courses(&manifest, &records);
     ui::note(&format!("{}: {} trials are there already", dir.display(), records.len()));
-    Ok(Session { courses, manifest, writer, kept, runner, records, base_first: true, cut: None })
+    Ok(Session {
+        courses,
+        manifest,
+        writer,
+        kept,
+        runner,
+        records,
+        base_first: true,
+        base_within: None,
+        cut: None,
+    })
 }
 
 /// Checks that a session is resumed by the command that began it: another command shows something else.
@@ -261,6 +275,11 @@ pub(crate) fn room(dir: &Path) -> anyhow::Result<(u64, u64)> {
 }
 
 impl Session {
+    /// Returns how far each of its experiments is.
+    pub(crate) fn courses(&self) -> &[Course] {
+        &self.courses
+    }
+
     /// Returns where it is stored.
     pub(crate) fn dir(&self) -> &Path {
         self.writer.dir()
@@ -270,15 +289,19 @@ impl Session {
     pub(crate) fn measure(&mut self) -> anyhow::Result<Ending> {
         let budget = self.budget();
         let mut progress = Progress::new(budget);
+        let mut foresight = Foresight::default();
         loop {
             if sys::interrupt::requested().is_some() {
                 return Ok(Ending::Interrupted);
             }
             let left = budget.map(|budget| budget.saturating_sub(progress.elapsed()));
-            let options = &self.manifest.options;
-            let limit_ns = left.filter(|_| !self.base_first).map(|left| left.as_nanos() as u64);
-            let seed = self.manifest.seed;
-            let of_base = schedule::next_of_base(&self.courses, options, seed, limit_ns);
+            let limit = match self.base_first {
+                true => self.base_within.map(|within| within.saturating_sub(progress.elapsed())),
+                false => left,
+            };
+            let limit_ns = limit.map(|limit| limit.as_nanos() as u64);
+            foresight.look(self, limit_ns, &progress);
+            let of_base = schedule::next_of_base(&self.courses, self.manifest.seed, limit_ns);
             if self.manifest.options.inquiry == Some(Inquiry::Why) {
                 why::say_how_long(&self.courses[0], &self.manifest, &self.records, &progress);
                 if why::nothing_fits(&self.courses[0], &self.manifest, &self.records, left)? {
@@ -290,7 +313,7 @@ impl Session {
             let Some(next) = of_base.or_else(|| self.by_width(left)) else {
                 return Ok(self.how_far());
             };
-            let base = self.courses[next.course].base_blocks(&self.manifest.options);
+            let base = self.courses[next.course].base_blocks();
             let of = (next.block < base).then_some(base);
             let id = &self.courses[next.course].design.id;
             progress.block(id, next.block, of, self.left(left));
@@ -304,8 +327,7 @@ impl Session {
 
     /// Returns how a session ends in which nothing more is measured.
     fn how_far(&self) -> Ending {
-        let mut incomplete = schedule::incomplete(&self.courses, &self.manifest.options);
-        if incomplete.next().is_some() { Ending::OutOfTime } else { Ending::Complete }
+        if schedule::incomplete(&self.courses).next().is_some() { Ending::OutOfTime } else { Ending::Complete }
     }
 
     /// Analyses what there is, and stores the analysis and the report. From then on the session is what is
@@ -368,8 +390,7 @@ impl Session {
 
     /// Returns the experiments whose base is not complete, and how far each is.
     fn what_is_incomplete(&self) -> String {
-        let options = &self.manifest.options;
-        let incomplete = schedule::incomplete(&self.courses, options);
+        let incomplete = schedule::incomplete(&self.courses);
         let each =
             incomplete.map(|(course, has, of)| format!("{} {has} of {of}", course.design.id));
         each.collect::<Vec<_>>().join(", ")
@@ -390,7 +411,7 @@ impl Session {
         if budget.is_some() && !self.base_first {
             return budget;
         }
-        let base = schedule::rest_of_base_ns(&self.courses, &self.manifest.options)?;
+        let base = schedule::rest_of_base_ns(&self.courses)?;
         budget.max(Some(Duration::from_nanos(base)))
     }
 

@@ -3,7 +3,7 @@
 use crate::exit::Exit;
 use crate::plan::Plan;
 use crate::schedule::Course;
-use crate::{lookup, session, ui, why};
+use crate::{foresight, lookup, schedule, session, ui, why};
 use model::{Design, Inquiry, Manifest, SCRATCH, Subject, Treatment};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -18,7 +18,7 @@ pub(crate) fn show(plan: &Plan, as_json: bool) -> anyhow::Result<Exit> {
     let seed = plan.seed.unwrap_or_default();
     let wide = plan.designs.iter().map(|design| design.id.len()).max().unwrap_or_default();
     let mut text = String::new();
-    let (mut json, mut counts) = (Vec::new(), Vec::new());
+    let (mut json, mut counts, mut courses) = (Vec::new(), Vec::new(), Vec::new());
     for design in &plan.designs {
         let course = Course::new(design.clone(), &plan.options);
         let squeezes = match plan.options.inquiry {
@@ -29,10 +29,11 @@ pub(crate) fn show(plan: &Plan, as_json: bool) -> anyhow::Result<Exit> {
         let order = course.missing(seed, 0, block);
         let treatments: Vec<Treatment> =
             order.into_iter().map(|(_, treatment)| treatment).collect();
-        let (each, blocks) = (treatments.len() as u64, course.base_blocks(&plan.options));
+        let (each, blocks) = (treatments.len() as u64, course.base_blocks());
         let base = course.base.len() as u64 * u64::from(blocks);
         let trials = base + u64::from(why::LEAST) * squeezes.len() as u64;
         counts.push((design, trials));
+        courses.push(course);
         if let Some(subject) = &design.subject {
             let filled = treatments.into_iter().map(|it| Trial::of(design, subject, it));
             let filled = filled.collect::<Result<Vec<_>, _>>()?;
@@ -49,11 +50,22 @@ pub(crate) fn show(plan: &Plan, as_json: bool) -> anyhow::Result<Exit> {
         let of = |it: Treatment| json!({"experiment": design.id, "treatment": it});
         json.extend(treatments.into_iter().map(of));
     }
+    let decides = decides(plan, &courses);
     ui::show(as_json, &json, |width| {
         let how_long = report::wrapped(&how_long(plan, &counts), width).join("\n");
-        format!("{text}\n{how_long}\n")
+        let decides = report::wrapped(&decides, width).join("\n");
+        format!("{text}\n{how_long}\n{decides}").trim_end().to_string() + "\n"
     })?;
     Ok(Exit::Done)
+}
+
+/// Returns what the session can decide in its time, in a sentence; nothing where it judges nothing.
+fn decides(plan: &Plan, courses: &[Course]) -> String {
+    let budget_ns = plan.options.time_budget_s.map(|seconds| (seconds * 1e9) as u64);
+    let limit_ns = budget_ns.filter(|_| !plan.base_first);
+    let forecast = schedule::forecast(courses, limit_ns.unwrap_or(u64::MAX));
+    let said = foresight::sentence(courses, &plan.options, forecast, limit_ns);
+    said.map_or_else(String::new, |said| format!("{}.", wording::capital(&said)))
 }
 
 /// A trial of a user's program as it would run.

@@ -14,6 +14,7 @@ mod dry;
 mod environment;
 mod exit;
 mod export;
+mod foresight;
 mod figure;
 mod fleet;
 mod in_order;

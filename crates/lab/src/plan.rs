@@ -5,10 +5,15 @@ use crate::cli::PlanArgs;
 use anyhow::bail;
 use model::{Design, Inquiry, Options, Profile};
 use std::path::PathBuf;
+use std::time::Duration;
 use subject::Missing;
 
 /// The A/A control that every session measures.
 pub(crate) const CONTROL: &str = "null";
+
+/// The time after which a study that was given none begins no further block of its first set, in seconds:
+/// nine blocks of two commands of half a minute each.
+const STUDY_BASE_S: u64 = 600;
 
 /// What a session is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,8 +67,10 @@ pub(crate) struct Plan {
     pub(crate) options: Options,
     pub(crate) seed: Option<u64>,
     pub(crate) output: Option<PathBuf>,
-    /// Whether the base is measured however long it takes.
+    /// Whether the base is measured although it takes longer than the time budget.
     pub(crate) base_first: bool,
+    /// The time after which no block of such a base begins; none without a limit.
+    pub(crate) base_within: Option<Duration>,
     /// Whether the session is stored without who measured what where.
     pub(crate) redact: bool,
     /// Whether the session holds the values of variables.
@@ -87,6 +94,7 @@ impl Plan {
         let cpus = cpus(args.measure.affinity.as_deref())?;
         let topology = kit::topology();
         let designs: Vec<_> = designs.into_iter().map(|it| it.on(&cpus, &topology)).collect();
+        let first_blocks = first_blocks(purpose, profile, &designs);
         let options = Options {
             profile,
             experiments: designs.iter().map(|design| design.id.clone()).collect(),
@@ -95,6 +103,7 @@ impl Plan {
                 (None, Some(_)) => None,
                 (None, None) => Some(budget_s as f64),
             },
+            first_blocks: first_blocks.filter(|_| args.measure.runs.is_none()),
             blocks: args.measure.runs,
             cpus,
             shield: !args.measure.no_shield,
@@ -108,8 +117,29 @@ impl Plan {
         };
         let base_first = matches!(purpose, Purpose::Ask(_)) && args.measure.time_budget.is_none();
         let (seed, output, redact) = (args.measure.seed, args.output.clone(), args.redact);
-        Ok(Plan { purpose, designs, options, seed, output, base_first, redact, keep_values: false })
+        let base_within = (purpose == Purpose::Ask(Inquiry::Study))
+            .then(|| Duration::from_secs(STUDY_BASE_S.max(budget_s)));
+        Ok(Plan {
+            purpose,
+            designs,
+            options,
+            seed,
+            output,
+            base_first,
+            base_within,
+            redact,
+            keep_values: false,
+        })
     }
+}
+
+/// Returns the blocks that the verdicts of some experiments take; `None` where none is asked for, or where
+/// what is measured first has its own rule.
+fn first_blocks(purpose: Purpose, profile: Profile, designs: &[Design]) -> Option<u32> {
+    let verdicts: usize = designs.iter().map(|it| it.claims.len() + it.planted.len()).sum();
+    let has_own_rule = matches!(purpose, Purpose::Ask(Inquiry::Scale | Inquiry::Why));
+    let decides = verdicts > 0 && !has_own_rule && profile != Profile::Smoke;
+    decides.then(|| analysis::blocks_for(verdicts).max(profile.blocks_min()))
 }
 
 /// Returns the plan of `scruple run`: for some experiments of the catalog (none means all), or for a preset.

@@ -37,7 +37,7 @@ pub(crate) fn courses(manifest: &Manifest, records: &[Record]) -> Vec<Course> {
 
 /// Reports whether every experiment has the blocks that its session was to measure at the least.
 pub(crate) fn is_complete(manifest: &Manifest, records: &[Record]) -> bool {
-    schedule::incomplete(&courses(manifest, records), &manifest.options).next().is_none()
+    schedule::incomplete(&courses(manifest, records)).next().is_none()
 }
 
 /// Returns what is odd about a stored session without being an error, with its folder.

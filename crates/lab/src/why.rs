@@ -153,9 +153,9 @@ pub(crate) fn nothing_fits(
 ) -> anyhow::Result<bool> {
     let options = &manifest.options;
     let (Some(left), Some(cost)) = (left, Cost::of(course, records)) else { return Ok(false) };
-    let rest = course.rest_of_base(options).0;
+    let rest = course.rest_of_base().0;
     let needed_s = match rest {
-        0 if course.next_block() > course.base_blocks(options) => return Ok(false),
+        0 if course.next_block() > course.base_blocks() => return Ok(false),
         0 if cost.block == 0 => return Ok(false),
         0 => f64::from(LEAST) * cost.block_s,
         rest => rest as f64 * cost.run_s,

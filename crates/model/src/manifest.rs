@@ -44,6 +44,10 @@ pub struct Options {
     pub time_budget_s: Option<f64>,
     /// A fixed number of blocks, instead of stopping on precision.
     pub blocks: Option<u32>,
+    /// The blocks that every experiment measures first, where none were asked for: as many as its claims'
+    /// verdicts take. Null in sessions of versions that took the profile's fewest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_blocks: Option<u32>,
     /// CPUs the trials may use; empty means all that are allowed.
     pub cpus: Vec<u32>,
     /// Whether to shield trials where the rights allow.

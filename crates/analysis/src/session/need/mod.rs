@@ -7,7 +7,7 @@ use crate::session::sample::Table;
 use crate::session::verdict::blocks_for;
 use crate::stats::order::median;
 use model::{
-    Claim, Design, Diagnosis, FindingResult, Planted, Quantity, QuantityResult, Record, Treatment,
+    Claim, Design, Diagnosis, FindingResult, Headline, Planted, Quantity, QuantityResult, Record, Treatment,
 };
 use std::collections::BTreeSet;
 
@@ -99,6 +99,59 @@ fn driving(design: &Design) -> Vec<Driving<'_>> {
         one.suspects.iter().map(|suspect| together(one, one.share(suspect), Asked::Share))
     });
     findings.chain(claims).chain(planted).chain(gaps).chain(shares).collect()
+}
+
+/// How important the answer of a question is: where the time does not suffice for all, the later wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rank {
+    /// The first screen shows it, or it tells whether the session can be trusted.
+    Headline,
+    /// A claim is judged by it.
+    Claim,
+    /// Anything else.
+    Other,
+}
+
+/// Something that a design asks, with the treatments that answer it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// How important it is.
+    pub rank: Rank,
+    /// The treatments.
+    pub treatments: Vec<Treatment>,
+}
+
+/// Returns all that a design asks, and each of the treatments given as a question of its own.
+pub fn questions(design: &Design, treatments: &[Treatment]) -> Vec<Question> {
+    let of = |rank: Rank, quantity: &Quantity| {
+        let treatments = quantity.treatments(design, treatments).into_iter().cloned().collect();
+        Question { rank, treatments }
+    };
+    let headlines: Vec<&Quantity> =
+        design.headlines.iter().flat_map(|headline| answers_of(design, headline)).collect();
+    let first = design.findings.first().map(|finding| &finding.quantity);
+    let first = first.filter(|_| headlines.is_empty()).into_iter();
+    let headlines = headlines.into_iter().chain(first).map(|one| of(Rank::Headline, one));
+    let controls = design.controls.iter().map(|control| {
+        let pair = [&control.a, &control.b].map(|cell| design.complete(cell));
+        let treatments = treatments.iter().filter(|it| pair.contains(*it)).cloned().collect();
+        Question { rank: Rank::Headline, treatments }
+    });
+    let claims = design.claims.iter().map(|claim| of(Rank::Claim, &claim.quantity));
+    let planted = design.planted.iter().map(|planted| of(Rank::Claim, &planted.quantity));
+    let others = design.findings.iter().map(|finding| of(Rank::Other, &finding.quantity));
+    let each = treatments
+        .iter()
+        .map(|one| Question { rank: Rank::Other, treatments: vec![one.clone()] });
+    headlines.chain(controls).chain(claims).chain(planted).chain(others).chain(each).collect()
+}
+
+/// Returns the numbers that a headline shows, and that decide it.
+fn answers_of<'d>(design: &'d Design, headline: &'d Headline) -> Vec<&'d Quantity> {
+    let names = [Some(&headline.of), headline.claim.as_ref()];
+    let named = |id: &String| names.contains(&Some(id));
+    let findings = design.findings.iter().filter(|it| named(&it.id)).map(|it| &it.quantity);
+    findings.chain(design.claims.iter().filter(|it| named(&it.id)).map(|it| &it.quantity)).collect()
 }
 
 /// Returns the treatments that a design compares with each other, by comparison, among those given: the

@@ -1,0 +1,113 @@
+//! What the time suffices for: the questions of a session in the order of their importance, each with all
+//! the blocks that its verdict takes. Treatments give way before blocks.
+
+use super::Course;
+use analysis::Rank;
+use model::Treatment;
+
+/// A question of a session that still takes time.
+struct Waiting<'c> {
+    rank: Rank,
+    /// What its missing trials are likely to take, in ns.
+    rest_ns: u64,
+    course: usize,
+    places: &'c [usize],
+}
+
+/// Returns the treatments of each experiment whose blocks fit into the time, and what these and all are likely
+/// to take in ns. The more important question goes first, of two such the cheaper.
+fn fitting(courses: &[Course], left_ns: u64) -> (Vec<Vec<bool>>, u64, u64) {
+    let mut rests: Vec<Vec<u64>> = Vec::with_capacity(courses.len());
+    let mut taken: Vec<Vec<bool>> = Vec::with_capacity(courses.len());
+    for course in courses {
+        let places = 0..course.treatments.len();
+        rests.push(places.clone().map(|place| course.rest_of(place)).collect());
+        taken.push(vec![false; places.len()]);
+    }
+    let mut waiting: Vec<Waiting<'_>> = Vec::new();
+    for (index, course) in courses.iter().enumerate() {
+        waiting.extend(course.questions.iter().map(|(rank, places)| {
+            let each_ns = places.iter().map(|place| rests[index][*place]);
+            let rest_ns = each_ns.fold(0, u64::saturating_add);
+            Waiting { rank: *rank, rest_ns, course: index, places }
+        }));
+    }
+    waiting.sort_by_key(|one| (one.rank, one.rest_ns));
+    let (mut fits_ns, mut all_ns, mut is_full) = (0_u64, 0_u64, false);
+    let mut counted = taken.clone();
+    for one in waiting {
+        let fresh = |of: &[Vec<bool>]| -> u64 {
+            let places = one.places.iter().filter(|place| !of[one.course][**place]);
+            places.map(|place| rests[one.course][*place]).fold(0, u64::saturating_add)
+        };
+        all_ns = all_ns.saturating_add(fresh(&counted));
+        one.places.iter().for_each(|place| counted[one.course][*place] = true);
+        let with_ns = fits_ns.saturating_add(fresh(&taken));
+        // What costs nothing more is measured anyway; behind the first that does not fit nothing is. The most
+        // important is always begun: recorded costs of another machine may be too high.
+        is_full |= with_ns > left_ns && fits_ns > 0;
+        if with_ns == fits_ns || !is_full {
+            fits_ns = with_ns;
+            one.places.iter().for_each(|place| taken[one.course][*place] = true);
+        }
+    }
+    (taken, fits_ns, all_ns)
+}
+
+/// Returns the treatments of each experiment whose blocks fit into the time; `None` where all do.
+pub(super) fn chosen(courses: &[Course], left_ns: u64) -> Option<Vec<Vec<Treatment>>> {
+    let (taken, _, all_ns) = fitting(courses, left_ns);
+    let of = |(course, taken): (&Course, &Vec<bool>)| {
+        let base = course.base.iter().filter(|it| course.is_taken(it, taken));
+        base.cloned().collect()
+    };
+    (all_ns > left_ns).then(|| courses.iter().zip(&taken).map(of).collect())
+}
+
+/// What a session is likely to decide in its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Forecast {
+    /// Headlines and claims whose blocks fit into the time, and all, of experiments that are measured.
+    pub(crate) headlines: (usize, usize),
+    pub(crate) claims: (usize, usize),
+    /// What the blocks of all experiments' headlines, and of everything, are likely to take, in ns.
+    pub(crate) headlines_ns: u64,
+    pub(crate) all_ns: u64,
+}
+
+/// Returns what a session is likely to decide if it has `left_ns` more to measure in; `None` where nobody
+/// knows how long the trials of an experiment take.
+pub(crate) fn forecast(courses: &[Course], left_ns: u64) -> Option<Forecast> {
+    if courses.iter().any(|course| !course.treatments.is_empty() && course.cost_ns(1) == 0) {
+        return None;
+    }
+    let (taken, _, all_ns) = fitting(courses, left_ns);
+    let count = |rank: Rank| {
+        let of = courses.iter().zip(&taken).flat_map(|(course, taken)| {
+            let own = course.questions.iter().filter(move |(own, _)| *own == rank);
+            own.filter(|(_, places)| !places.is_empty())
+                .map(|(_, places)| places.iter().all(|place| taken[*place]))
+        });
+        let fits: Vec<bool> = of.collect();
+        (fits.iter().filter(|fits| **fits).count(), fits.len())
+    };
+    let mut headlines_ns = 0_u64;
+    for course in courses {
+        let mut places: Vec<usize> = course
+            .questions
+            .iter()
+            .filter(|(rank, _)| *rank == Rank::Headline)
+            .flat_map(|(_, places)| places.iter().copied())
+            .collect();
+        places.sort_unstable();
+        places.dedup();
+        let each_ns = places.into_iter().map(|place| course.rest_of(place));
+        headlines_ns = each_ns.fold(headlines_ns, u64::saturating_add);
+    }
+    Some(Forecast {
+        headlines: count(Rank::Headline),
+        claims: count(Rank::Claim),
+        headlines_ns,
+        all_ns,
+    })
+}

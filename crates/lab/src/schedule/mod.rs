@@ -1,0 +1,139 @@
+//! Which block comes next: a base of complete rounds over all experiments, then rounds over those with
+//! wide intervals, until they are narrow enough or the time is up.
+
+mod course;
+mod fits;
+
+pub(crate) use course::Course;
+pub(crate) use fits::{Forecast, forecast};
+
+use analysis::Need;
+use model::{Options, Treatment};
+
+/// A block to be conducted.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Next {
+    pub(crate) course: usize,
+    pub(crate) block: u32,
+    pub(crate) treatments: Vec<(u32, Treatment)>,
+}
+
+/// The most blocks that can be asked for.
+pub(crate) const BLOCKS_MAX: u32 = model::BLOCKS_MAX;
+
+/// The blocks of an experiment that computes its numbers: they are the same every time.
+const EXACT_BLOCKS: u32 = 1;
+
+/// Returns the blocks of the base that are not complete yet, in the order of the rounds.
+///
+/// With a limit of `left_ns`, what the time does not suffice for gives way: treatments before blocks
+/// ([`fits::chosen`]). What is left of the time is for the others. Otherwise all would lack their
+/// last blocks alike, and none of them could decide anything. What is likely not to end in time is
+/// not begun. Only costs are looked at, never results.
+pub(crate) fn next_of_base(courses: &[Course], seed: u64, left_ns: Option<u64>) -> Option<Next> {
+    let affordable = |next: &Next| {
+        let cost_ns = courses[next.course].seen_cost_ns(next.treatments.len());
+        left_ns.is_none_or(|left_ns| left_ns > 0 && cost_ns <= left_ns)
+    };
+    let limit_ns = left_ns.filter(|_| courses.iter().all(|course| course.gives_way));
+    if let Some(chosen) = limit_ns.and_then(|left_ns| fits::chosen(courses, left_ns)) {
+        let first = in_rounds(courses, seed, &chosen).find(affordable);
+        if first.is_some() {
+            return first;
+        }
+    }
+    let all: Vec<Vec<Treatment>> = courses.iter().map(|course| course.base.clone()).collect();
+    in_rounds(courses, seed, &all).find(affordable)
+}
+
+/// Returns the experiments whose base is not complete, with the blocks that each has and should have.
+pub(crate) fn incomplete(courses: &[Course]) -> impl Iterator<Item = (&Course, u32, u32)> {
+    courses.iter().filter_map(|course| {
+        let blocks = course.base_blocks();
+        let complete = (0..blocks).take_while(|block| course.missing_in(*block) == 0);
+        let complete = complete.count() as u32;
+        (complete < blocks).then_some((course, complete, blocks))
+    })
+}
+
+/// Returns what the rest of the base is likely to take; `None` where an experiment has no trial yet that says
+/// how long its own take.
+pub(crate) fn rest_of_base_ns(courses: &[Course]) -> Option<u64> {
+    courses.iter().try_fold(0_u64, |sum, course| {
+        let (trials, cost_ns) = course.rest_of_base();
+        (trials == 0 || course.trials > 0).then(|| sum.saturating_add(cost_ns))
+    })
+}
+
+/// Returns the incomplete blocks of the base, of some treatments of each experiment.
+fn in_rounds<'a>(
+    courses: &'a [Course],
+    seed: u64,
+    among: &'a [Vec<Treatment>],
+) -> impl Iterator<Item = Next> + 'a {
+    // What is missing where nothing is done is missing nowhere else if it is nothing: a stranger's
+    // session may ask for thousands of rounds and have been refused in the first.
+    let mut over = false;
+    let last = courses.iter().map(Course::base_blocks).max().unwrap_or_default();
+    let rounds = (0..last).map_while(move |round| {
+        if over {
+            return None;
+        }
+        let is_untouched = courses.iter().all(|course| !course.done.contains_key(&round));
+        let order = runner::round_order(seed, round, courses.len()).into_iter();
+        let missing = order.filter_map(|course| {
+            if round >= courses[course].base_blocks() {
+                return None;
+            }
+            let treatments = courses[course].missing(seed, round, &among[course]);
+            (!treatments.is_empty()).then_some(Next { course, block: round, treatments })
+        });
+        let missing: Vec<Next> = missing.collect();
+        over = is_untouched && missing.is_empty();
+        Some(missing)
+    });
+    rounds.flatten()
+}
+
+/// Returns the next block of the experiment that has fewest, of those whose intervals are too wide; none
+/// if all are narrow enough or at their most blocks. It looks at widths alone, never at significance: a
+/// rule that stops on significance finds it too often. Without a time limit, or with a number of blocks that was
+/// asked for, only an experiment that confirms an answer has another block.
+///
+/// Going in rounds gives an expensive experiment the blocks that its verdicts take, and keeps the blocks of
+/// one experiment apart in time, so that what lasts for seconds does not make neighbouring blocks alike.
+pub(crate) fn next_by_width(
+    courses: &[Course],
+    needs: &[&Need],
+    options: &Options,
+    seed: u64,
+    left_ns: Option<u64>,
+) -> Option<Next> {
+    if left_ns == Some(0) {
+        return None;
+    }
+    let narrows = options.blocks.is_none() && left_ns.is_some();
+    let left_ns = left_ns.unwrap_or(u64::MAX);
+    let mut wide: Vec<usize> = (0..courses.len())
+        .filter(|course| needs[*course].ratio > 1.0 && (narrows || needs[*course].confirms))
+        .collect();
+    let place = |round: u32, course: usize| {
+        runner::round_order(seed, round, courses.len()).iter().position(|at| *at == course)
+    };
+    wide.sort_by_cached_key(|course| {
+        let round = courses[*course].next_block();
+        (round, place(round, *course))
+    });
+    wide.into_iter().find_map(|index| {
+        let course = &courses[index];
+        let block = course.next_block();
+        let treatments = course.missing(seed, block, &needs[index].treatments);
+        let affordable = course.cost_ns(treatments.len()) <= left_ns;
+        let worthwhile = block < options.profile.blocks_max() && !treatments.is_empty();
+        (affordable && worthwhile).then_some(Next { course: index, block, treatments })
+    })
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+mod tests;
