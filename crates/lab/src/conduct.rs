@@ -1,9 +1,9 @@
 //! The machinery of a session: begin it or resume it, conduct its blocks, store them.
 
+use crate::foresight::Foresight;
 use crate::plan::{Plan, Purpose};
 use crate::progress::Progress;
 use crate::schedule::{self, Course, Next};
-use crate::foresight::Foresight;
 use crate::{catalog, environment, kept, kept::Kept, lookup, session, ui, values, why};
 use anyhow::{Context, bail, ensure};
 use model::{Design, Inquiry, Manifest, Record, SESSION_FORMAT, Summary, Treatment, Unit};
@@ -327,7 +327,11 @@ impl Session {
 
     /// Returns how a session ends in which nothing more is measured.
     fn how_far(&self) -> Ending {
-        if schedule::incomplete(&self.courses).next().is_some() { Ending::OutOfTime } else { Ending::Complete }
+        if schedule::incomplete(&self.courses).next().is_some() {
+            Ending::OutOfTime
+        } else {
+            Ending::Complete
+        }
     }
 
     /// Analyses what there is, and stores the analysis and the report. From then on the session is what is

@@ -11,8 +11,12 @@ use subject::Missing;
 /// The A/A control that every session measures.
 pub(crate) const CONTROL: &str = "null";
 
+/// The blocks of a study's first set: one of twelve may disagree, and a verdict stands (2 · 13/2¹² = 0.006).
+/// Who compares a few programs expects an answer, and others use the machine now and then.
+const STUDY_BLOCKS: u32 = 12;
+
 /// The time after which a study that was given none begins no further block of its first set, in seconds:
-/// nine blocks of two commands of half a minute each.
+/// twelve blocks of two commands of 25 seconds each.
 const STUDY_BASE_S: u64 = 600;
 
 /// What a session is for.
@@ -139,7 +143,11 @@ fn first_blocks(purpose: Purpose, profile: Profile, designs: &[Design]) -> Optio
     let verdicts: usize = designs.iter().map(|it| it.claims.len() + it.planted.len()).sum();
     let has_own_rule = matches!(purpose, Purpose::Ask(Inquiry::Scale | Inquiry::Why));
     let decides = verdicts > 0 && !has_own_rule && profile != Profile::Smoke;
-    decides.then(|| analysis::blocks_for(verdicts).max(profile.blocks_min()))
+    let least = match purpose {
+        Purpose::Ask(Inquiry::Study) => STUDY_BLOCKS,
+        _ => profile.blocks_min(),
+    };
+    decides.then(|| analysis::blocks_for(verdicts).max(least))
 }
 
 /// Returns the plan of `scruple run`: for some experiments of the catalog (none means all), or for a preset.

@@ -62,6 +62,30 @@ pub(crate) enum Noise {
     KeptMode(f64),
     /// The block's number follows its predecessor (correlation 0.5).
     Wanders,
+    /// `b` follows its predecessor (correlation 0.5), `a` does not.
+    OneSideWanders,
+    /// Both Laplace.
+    Laplace,
+    /// Both uniform.
+    Uniform,
+    /// `b` with a long tail to the right, `a` with one to the left.
+    Opposed,
+    /// `b` twenty times as slow in one trial of fifty.
+    RareStalls,
+    /// The noise of both sides grows by a tenth a block.
+    Widens,
+    /// `b` is fast and slow by turns, 5 % apart.
+    Alternates,
+    /// `b` is slower by 6 % at first, and by half as much every two blocks later.
+    WarmsUp,
+    /// `b` is slower by 6 % from the middle of the session on.
+    Steps,
+    /// `b` becomes slower by 0.5 % a block.
+    Trend,
+    /// A third of the blocks is slow, and `b` by 3 % more than `a`.
+    SlowBlocks,
+    /// Normal, and all claims of a session compare with the same `a`, every other one the other way round.
+    Shared,
 }
 
 impl Noise {
@@ -72,8 +96,33 @@ impl Noise {
             Noise::CarryOver => carry_over(blocks, draws),
             Noise::KeptMode(changes) => kept_mode(blocks, changes, draws),
             Noise::Wanders => wanders(blocks, draws),
+            Noise::OneSideWanders => {
+                let side = wanders(blocks, draws).into_iter();
+                side.map(|b| b - 0.02 * draws.normal()).collect()
+            }
+            Noise::Widens => {
+                let widths = (0..blocks).map(|block| 0.01 * 1.1_f64.powi(block as i32));
+                widths.map(|width| width * (draws.normal() - draws.normal())).collect()
+            }
+            Noise::Alternates | Noise::WarmsUp | Noise::Steps | Noise::Trend => {
+                let part = |block: usize| self.moved(block, blocks);
+                (0..blocks).map(|block| part(block) + 0.02 * draws.normal()).collect()
+            }
             _ => (0..blocks).map(|_| self.block(draws)).collect(),
         }
+    }
+
+    /// The same for all claims of a session.
+    pub(crate) fn claims(self, blocks: usize, claims: usize, draws: &mut Draws) -> Vec<Vec<f64>> {
+        if self != Noise::Shared {
+            return (0..claims).map(|_| self.session(blocks, draws)).collect();
+        }
+        let base: Vec<f64> = (0..blocks).map(|_| 0.02 * draws.normal()).collect();
+        let mut claim = |at: usize| {
+            let sign = if at.is_multiple_of(2) { 1.0 } else { -1.0 };
+            base.iter().map(|a| sign * (0.02 * draws.normal() - a)).collect()
+        };
+        (0..claims).map(&mut claim).collect()
     }
 
     fn block(self, draws: &mut Draws) -> f64 {
@@ -102,7 +151,45 @@ impl Noise {
                 let skewed = 0.205 + 0.02 * draws.normal().exp();
                 ((skewed * 100.0).round() / 23.0).ln()
             }
+            Noise::Laplace => laplace(draws) - laplace(draws),
+            Noise::Uniform => 0.04 * (draws.uniform() - draws.uniform()),
+            Noise::Opposed => {
+                let mut tail = || 0.02 * (draws.normal().exp() - 1.0);
+                tail() + tail()
+            }
+            Noise::RareStalls => {
+                let stalled = if draws.chance(0.02) { 20.0_f64.ln() } else { 0.0 };
+                stalled + quiet(draws) - quiet(draws)
+            }
+            Noise::SlowBlocks => {
+                let slow = if draws.chance(1.0 / 3.0) { 0.03 } else { 0.0 };
+                slow + quiet(draws) - quiet(draws)
+            }
             _ => 0.02 * (draws.normal() - draws.normal()),
+        }
+    }
+
+    /// By how much `b` is slower in a block of a session than at its end, before its middle or on average: what
+    /// a reader takes home is none of these alone.
+    fn moved(self, block: usize, blocks: usize) -> f64 {
+        match self {
+            Noise::Alternates => {
+                if block.is_multiple_of(2) {
+                    0.05
+                } else {
+                    0.0
+                }
+            }
+            Noise::WarmsUp => 0.06 * 0.5_f64.powf(block as f64 / 2.0),
+            Noise::Steps => {
+                if 2 * block >= blocks {
+                    0.06
+                } else {
+                    0.0
+                }
+            }
+            Noise::Trend => 0.005 * block as f64,
+            _ => 0.0,
         }
     }
 
@@ -111,6 +198,8 @@ impl Noise {
         match self {
             // By symmetry; a mixture's median is hard to find by simulation inside its gap.
             Noise::KeptMode(_) | Noise::OneMode { of: 0.5, .. } => self.middle(),
+            Noise::WarmsUp | Noise::Steps | Noise::Trend => 0.0,
+            Noise::Alternates => 0.025,
             _ => {
                 let mut many: Vec<f64> = (0..4_000).flat_map(|_| self.session(50, draws)).collect();
                 many.sort_unstable_by(f64::total_cmp);
@@ -123,6 +212,11 @@ impl Noise {
         let by: f64 = if let Noise::OneMode { by, .. } = self { by } else { 0.08 };
         by.ln_1p() / 2.0
     }
+}
+
+fn laplace(draws: &mut Draws) -> f64 {
+    let sign = if draws.chance(0.5) { 1.0 } else { -1.0 };
+    -0.02 * sign * draws.uniform().ln()
 }
 
 fn student(freedom: u32, draws: &mut Draws) -> f64 {

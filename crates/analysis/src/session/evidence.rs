@@ -227,9 +227,8 @@ mod tests {
             assert!((p - 2.0 / 128.0).abs() < 1e-12, "{p}");
         }
         assert_eq!(evidence.beyond(1.92), Some((6, 7)));
-        // Seven blocks reach 2/2⁷, which is above 0.05/4.
-        assert!(evidence.floor_among(3).is_some());
-        assert_eq!(evidence.floor_among(4), None);
+        // Seven blocks reach 2/2⁷, which is above 0.01.
+        assert_eq!(evidence.floor_among(1), None);
     }
 
     #[test]

@@ -32,6 +32,8 @@ pub(crate) struct Leaning {
     pub(crate) blocks: Option<(usize, usize)>,
     /// Whether the interval holds an end of the region that would have to be crossed.
     pub(crate) at_the_edge: bool,
+    /// Whether the level of the blocks changed, so that its parts are judged.
+    pub(crate) changed: bool,
 }
 
 impl Leaning {
@@ -57,6 +59,7 @@ impl Leaning {
             p_value: (!evidence.is_certain()).then(|| boundaries.iter().map(p).fold(0.0, f64::max)),
             blocks: blocks.min(),
             at_the_edge: boundaries.iter().any(holds_end),
+            changed: evidence.located().is_some_and(|located| located.changed_after.is_some()),
         }
     }
 
@@ -99,6 +102,9 @@ pub(crate) fn open(leanings: &[Option<Leaning>], verdicts: &[Verdict]) -> Vec<Op
             };
             let why = match leaning.blocks {
                 Some((_, blocks)) if blocks < BLOCKS_FREE => OpenWhy::FewBlocks,
+                Some((agreeing, blocks)) if leaning.changed && agreeing < blocks => {
+                    OpenWhy::Changed
+                }
                 _ if leaning.at_the_edge => OpenWhy::AtTheEdge,
                 _ => OpenWhy::FewAgree,
             };
@@ -134,13 +140,12 @@ fn more_blocks(leanings: &[Option<Leaning>], verdicts: &[Verdict]) -> Vec<Option
 /// whose numbers lie at the edges of their regions or whose blocks disagree.
 const OPEN_SHARE: f64 = 1.0 / 6.0;
 
-/// Returns the fewest blocks with which a session of this number of claims is expected to decide them: one
-/// block of each may disagree, and [`OPEN_SHARE`] of the claims may stay open.
+/// Returns the fewest blocks with which a session of this number of claims is expected to decide those whose
+/// blocks agree, where [`OPEN_SHARE`] of the claims stay open.
 pub fn blocks_for(claims: usize) -> u32 {
     let open = (claims as f64 * OPEN_SHARE).ceil() as usize;
-    let p_value = |against, blocks: &u32| 2.0 * binomial_at_most(against, f64::from(*blocks), 0.5);
     let enough =
-        |blocks: &u32| p_value(0.0, blocks) <= limit(1 + open) && p_value(1.0, blocks) <= limit(1);
+        |blocks: &u32| 2.0 * binomial_at_most(0.0, f64::from(*blocks), 0.5) <= limit(1 + open);
     (BLOCKS_FREE as u32..=BLOCKS_AHEAD as u32).find(enough).unwrap_or(BLOCKS_AHEAD as u32)
 }
 
@@ -158,7 +163,13 @@ pub(crate) fn lean(quantity: &Quantity, evidence: &Evidence, region: Region) -> 
         (Some(low), Some(high)) if low == high && point == low && !evidence.is_certain() => {
             let (p_value, agreeing) = evidence.is_just(low)?;
             let blocks = evidence.located().map(|located| (agreeing, located.samples));
-            Some(Leaning { holds: true, p_value: Some(p_value), blocks, at_the_edge: false })
+            Some(Leaning {
+                holds: true,
+                p_value: Some(p_value),
+                blocks,
+                at_the_edge: false,
+                changed: false,
+            })
         }
         (Some(low), Some(high)) if low > high => None,
         (Some(low), _) if point < low => towards(false, &[(low, Side::Above)]),

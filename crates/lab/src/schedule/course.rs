@@ -60,7 +60,10 @@ impl Course {
         let places: BTreeMap<Treatment, usize> = treatments.iter().cloned().zip(0..).collect();
         let questions = analysis::questions(&design, &treatments);
         let questions = questions.iter().map(|question| {
-            (question.rank, question.treatments.iter().filter_map(|it| places.get(it).copied()).collect())
+            (
+                question.rank,
+                question.treatments.iter().filter_map(|it| places.get(it).copied()).collect(),
+            )
         });
         Course {
             need: None,
@@ -86,8 +89,7 @@ impl Course {
 
     /// Takes note of a trial that has its record.
     pub(crate) fn note(&mut self, record: &Record) {
-        let is_new =
-            self.done.entry(record.block).or_default().insert(record.treatment.clone());
+        let is_new = self.done.entry(record.block).or_default().insert(record.treatment.clone());
         self.total_ns = self.total_ns.saturating_add(record.total_ns);
         self.trials += 1;
         // A stranger's session may hold a treatment that its design does not have.

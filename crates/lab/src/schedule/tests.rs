@@ -251,8 +251,7 @@ fn with_a_number_of_blocks_or_without_a_limit_only_what_confirms_has_another_blo
     course.note(&record(&course, 5, completed));
     let treatments = course.treatments.clone();
     let next = |confirms, blocks, left_ns| {
-        let need =
-            Need { ratio: 2.0, treatments: treatments.clone(), headline: None, confirms };
+        let need = Need { ratio: 2.0, treatments: treatments.clone(), headline: None, confirms };
         let options = Options { profile: model::Profile::Quick, blocks, ..Options::default() };
         next_by_width(std::slice::from_ref(&course), &[&need], &options, 7, left_ns).is_some()
     };
@@ -295,9 +294,8 @@ fn who_has_fewest_blocks_of_those_with_wide_intervals_comes_next() {
 #[test]
 fn what_lacks_blocks_is_named_with_those_it_has() {
     let mut courses = [course()];
-    let of = |courses: &[Course]| {
-        incomplete(courses).map(|(_, has, of)| (has, of)).collect::<Vec<_>>()
-    };
+    let of =
+        |courses: &[Course]| incomplete(courses).map(|(_, has, of)| (has, of)).collect::<Vec<_>>();
     for block in 0..6 {
         assert_eq!(of(&courses), [(block, 6)]);
         for treatment in courses[0].treatments.clone() {

@@ -7,7 +7,8 @@ use crate::session::sample::Table;
 use crate::session::verdict::blocks_for;
 use crate::stats::order::median;
 use model::{
-    Claim, Design, Diagnosis, FindingResult, Headline, Planted, Quantity, QuantityResult, Record, Treatment,
+    Claim, Design, Diagnosis, FindingResult, Headline, Planted, Quantity, QuantityResult, Record,
+    Treatment,
 };
 use std::collections::BTreeSet;
 
@@ -140,9 +141,8 @@ pub fn questions(design: &Design, treatments: &[Treatment]) -> Vec<Question> {
     let claims = design.claims.iter().map(|claim| of(Rank::Claim, &claim.quantity));
     let planted = design.planted.iter().map(|planted| of(Rank::Claim, &planted.quantity));
     let others = design.findings.iter().map(|finding| of(Rank::Other, &finding.quantity));
-    let each = treatments
-        .iter()
-        .map(|one| Question { rank: Rank::Other, treatments: vec![one.clone()] });
+    let each =
+        treatments.iter().map(|one| Question { rank: Rank::Other, treatments: vec![one.clone()] });
     headlines.chain(controls).chain(claims).chain(planted).chain(others).chain(each).collect()
 }
 

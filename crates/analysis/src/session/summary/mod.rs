@@ -21,8 +21,8 @@ use crate::stats::estimate::median_estimate;
 use crate::stats::hommel::hommel;
 use model::{
     Cell, Claim, ClaimResult, ControlResult, Design, Estimate, EstimateRow, ExperimentSummary,
-    FindingResult, Open, Quantity, QuantityResult, Record, Response, SUMMARY_FORMAT, Summary, Trust,
-    Verdict,
+    FindingResult, Open, Quantity, QuantityResult, Record, Response, SUMMARY_FORMAT, Summary,
+    Trust, Verdict,
 };
 use std::collections::{BTreeSet, HashMap};
 
@@ -243,10 +243,6 @@ fn level(response: &Response, values: &[f64]) -> Option<Estimate> {
     median_estimate(values)
 }
 
-/// The largest p-value with which a control differs, however few others there are: a session that is called
-/// untrustworthy by chance costs its reader all of its numbers.
-const CONTROL_ERROR: f64 = 0.01;
-
 /// Returns the controls of all experiments. Trust holds only if at least one control was measured and
 /// none of them found a difference between identical treatments: without a control nothing is known.
 pub(crate) fn trust(tables: &[Table<'_>]) -> Trust {
@@ -277,8 +273,8 @@ pub(crate) fn trust(tables: &[Table<'_>]) -> Trust {
             });
         }
     }
-    for ((control, differs), p) in controls.iter_mut().zip(hommel(&p_values)).zip(&p_values) {
-        control.differs = differs && *p <= CONTROL_ERROR;
+    for (control, differs) in controls.iter_mut().zip(hommel(&p_values)) {
+        control.differs = differs;
     }
     let holds = !controls.is_empty() && controls.iter().all(|control| !control.differs);
     Trust { controls, holds, floor, floor_in_ten_times }

@@ -28,6 +28,13 @@
 //! two modes and keep each for a while. So dependence is tested at 10 % there, by the sequence of
 //! groups. A mode that is kept for most of a session cannot be seen in that session.
 //!
+//! *Changes.* Where the level of the blocks changes during the session (a side that warms up, a step;
+//! Pettitt, *A non-parametric approach to the change-point problem*, Applied Statistics 28, 1979, tested at
+//! 5 %), the median of all describes neither part. Then a boundary that some block lies beyond is judged in
+//! both parts, and the larger p-value counts: a verdict needs both to agree. It finds a step
+//! of two standard deviations in the middle of 12 normal blocks in 45 % of sessions, of 20 in 90 %; one of
+//! three in 86 and 99.9 %; and a change where there is none in at most 3 %.
+//!
 //! *With 2 to 5 blocks* no distribution-free interval reaches 95 % (five numbers enclose their
 //! median with 93.75 %). Student's t stands in for display, and no verdict is possible.
 //!
@@ -97,6 +104,8 @@ pub struct Located {
     pub correlation: Option<f64>,
     /// Whether the blocks fall into two groups with a gap between them.
     pub two_groups: bool,
+    /// The blocks before their level changed, where it did.
+    pub(crate) changed_after: Option<usize>,
     /// Independent blocks that they are worth: `samples`, or fewer where they depend.
     pub effective: f64,
     /// The numbers in the order of the blocks, without those that could lie anywhere.
@@ -135,6 +144,7 @@ impl Located {
             agrees: values.iter().all(|&value| near(value, values[0])),
             correlation: None,
             two_groups: false,
+            changed_after: None,
             effective: samples as f64,
             blocks: values.into(),
             ascending: sorted(values).into(),
@@ -183,7 +193,10 @@ impl Located {
             self.blocks.iter().map(|value| f64::from(u8::from(speaks_for(*value)))).collect();
         let against = self.samples - sides.iter().filter(|side| **side > 0.5).count();
         let correlation = if against > 1 { correlation(&sides, NORMAL_900) } else { None };
-        tail(against, self.samples, effective(self.samples, correlation))
+        let whole = tail(against, self.samples, effective(self.samples, correlation));
+        let Some(before) = self.changed_after.filter(|_| against > 0) else { return whole };
+        let (first, second) = sides.split_at(before);
+        [first, second].into_iter().map(of_part).fold(whole, f64::max)
     }
 
     /// Reports whether half of the 99.5 % interval is at most that wide: the sign that a session may stop.
@@ -199,6 +212,11 @@ impl Located {
         let (low, high) =
             (self.ascending.get(index)?, self.ascending.get(self.ascending.len() - 1 - index)?);
         Some((self.point - low).max(high - self.point))
+    }
+
+    /// Reports whether the blocks depend on each other, fall into two groups, or change during the session.
+    pub fn is_doubtful(&self) -> bool {
+        self.correlation.is_some() || self.two_groups || self.changed_after.is_some()
     }
 
     /// Returns how many blocks lie on the point's side of a boundary.
@@ -328,6 +346,7 @@ fn located(effects: &[f64], lost: usize) -> Option<Located> {
     }
     let gap = gap_of_groups(&located.ascending);
     located.two_groups = gap.is_some();
+    located.changed_after = change_point(effects);
     located.correlation = match gap {
         None => correlation(effects, NORMAL_990),
         Some(gap) => {
@@ -395,6 +414,39 @@ fn correlation(effects: &[f64], quantile: f64) -> Option<f64> {
     let deviation = (n - 2.0) / (n * (n - 1.0).sqrt());
     let is_more = squares > 0.0 && found > -1.0 / n + quantile * deviation;
     is_more.then(|| (found + 2.0 / n).min(CORRELATION_MAX))
+}
+
+/// Returns the p-value of the sign test in a part of the blocks, of which 1 speaks for the verdict.
+fn of_part(sides: &[f64]) -> f64 {
+    let against = sides.iter().filter(|side| **side < 0.5).count();
+    tail(against, sides.len(), sides.len() as f64)
+}
+
+/// The error with which a change of the level is seen where there is none.
+const CHANGE_ERROR: f64 = 0.05;
+
+/// From this number of blocks on a change is looked for: fewer do not reach [`CHANGE_ERROR`].
+const BLOCKS_FOR_CHANGE: usize = 12;
+
+/// Returns the number of blocks before the level changes, where Pettitt's test finds a change, with the
+/// approximation of its p-value for large samples (1979, equation 2.3).
+fn change_point(effects: &[f64]) -> Option<usize> {
+    let n = effects.len();
+    if n < BLOCKS_FOR_CHANGE {
+        return None;
+    }
+    let sign = |a: f64, b: f64| f64::from(i8::from(a > b) - i8::from(a < b));
+    let ranks =
+        effects.iter().map(|one| effects.iter().map(|other| sign(*one, *other)).sum::<f64>());
+    let mut sum = 0.0;
+    let sums = ranks.map(|rank| {
+        sum += rank;
+        sum.abs()
+    });
+    let (before, largest) = (1..).zip(sums).take(n - 1).max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    let (n, squared) = (n as f64, largest * largest);
+    let p_value = 2.0 * (-6.0 * squared / (n * n * n + n * n)).exp();
+    (p_value <= CHANGE_ERROR).then_some(before)
 }
 
 /// Returns the middle of a gap between two groups of numbers that is more than [`GAP_OF_GROUPS`] of their
