@@ -25,7 +25,7 @@ WITH blocks AS (
         max(value) FILTER (factor_mechanism = 'fork') / max(value) FILTER (factor_mechanism = 'pthread')
     ) AS log_ratio
     FROM trials
-    WHERE experiment = 'create' AND response = 'cpu_ns'
+    WHERE experiment = 'create' AND response = 'whole_ns'
         AND treatment LIKE 'descriptors=0 mappings=0 mechanism=% pages=4k placement=same touched=0'
     GROUP BY ALL
 )

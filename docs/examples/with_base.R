@@ -6,17 +6,16 @@ file <- commandArgs(trailingOnly = TRUE)[1]
 # A level may be called NA: only empty cells are empty.
 trials <- read.csv(file, na.strings = "", stringsAsFactors = FALSE)
 
-# CPU time: in this session neighbours disturbed the wall clock (`carried_by` in summary.json).
 plain <- "descriptors=0 mappings=0 mechanism=%s pages=4k placement=same touched=0"
-cpu <- subset(trials, experiment == "create" & response == "cpu_ns" &
+whole <- subset(trials, experiment == "create" & response == "whole_ns" &
   treatment %in% sprintf(plain, c("fork", "pthread")))
 
 # One number per trial; the median over trials.
-medians <- tapply(cpu$value, cpu$factor_mechanism, median, na.rm = TRUE)
+medians <- tapply(whole$value, whole$factor_mechanism, median, na.rm = TRUE)
 cat(sprintf("median %s %.6g ns\n", names(medians), medians), sep = "")
 
 # One ratio per block: both of its trials ran within the same minute.
-blocks <- tapply(cpu$value, list(cpu$block, cpu$factor_mechanism), mean)
+blocks <- tapply(whole$value, list(whole$block, whole$factor_mechanism), mean)
 logs <- na.omit(log(blocks[, "fork"] / blocks[, "pthread"]))
 
 # The median of the ratios, and two order statistics that enclose it with 95 %, interpolated as by

@@ -11,18 +11,17 @@ import pandas as pd
 # An experiment is called "null", and levels are called "none" and "NA": only empty cells are empty.
 trials = pd.read_csv(sys.argv[1], keep_default_na=False, na_values=[""], low_memory=False)
 
-# CPU time: in this session neighbours disturbed the wall clock (`carried_by` in summary.json).
-cpu = trials.query("experiment == 'create' and response == 'cpu_ns'")
+whole = trials.query("experiment == 'create' and response == 'whole_ns'")
 plain = "descriptors=0 mappings=0 mechanism={} pages=4k placement=same touched=0"
 names = {plain.format(mechanism): mechanism for mechanism in ("fork", "pthread")}
-cpu = cpu[cpu["treatment"].isin(names)].assign(mechanism=lambda t: t["treatment"].map(names))
+whole = whole[whole["treatment"].isin(names)].assign(mechanism=lambda t: t["treatment"].map(names))
 
 # One number per trial; the median over trials.
-for mechanism, ns in cpu.groupby("mechanism")["value"].median().items():
+for mechanism, ns in whole.groupby("mechanism")["value"].median().items():
     print(f"median {mechanism} {ns:.6g} ns")
 
 # One ratio per block: both of its trials ran within the same minute.
-blocks = cpu.pivot_table(index="block", columns="mechanism", values="value").dropna()
+blocks = whole.pivot_table(index="block", columns="mechanism", values="value").dropna()
 logs = np.log(blocks["fork"] / blocks["pthread"])
 
 # The median of the ratios, and two order statistics that enclose it with 95 %, interpolated as by

@@ -11,17 +11,16 @@ import polars as pl
 # Types from the whole file: a column may be empty for its first thousand rows.
 trials = pl.read_csv(sys.argv[1], infer_schema_length=None)
 
-# CPU time: in this session neighbours disturbed the wall clock (`carried_by` in summary.json).
 plain = "descriptors=0 mappings=0 mechanism={} pages=4k placement=same touched=0"
 plain = pl.col("treatment").is_in([plain.format("fork"), plain.format("pthread")])
-cpu = trials.filter(pl.col("experiment") == "create", pl.col("response") == "cpu_ns", plain)
+whole = trials.filter(pl.col("experiment") == "create", pl.col("response") == "whole_ns", plain)
 # One number per trial; the median over trials.
-medians = cpu.group_by("factor_mechanism").agg(pl.median("value")).sort("factor_mechanism")
+medians = whole.group_by("factor_mechanism").agg(pl.median("value")).sort("factor_mechanism")
 for mechanism, ns in medians.rows():
     print(f"median {mechanism} {ns:.6g} ns")
 
 # One ratio per block: both of its trials ran within the same minute.
-blocks = cpu.pivot("factor_mechanism", index="block", values="value", aggregate_function="mean")
+blocks = whole.pivot("factor_mechanism", index="block", values="value", aggregate_function="mean")
 logs = [math.log(row["fork"] / row["pthread"]) for row in blocks.drop_nulls().rows(named=True)]
 
 # The median of the ratios, and two order statistics that enclose it with 95 %, interpolated as by

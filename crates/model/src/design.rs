@@ -123,8 +123,8 @@ pub struct Response {
     pub unit: Unit,
     /// How the observations of one trial become the trial's one number.
     pub center: Center,
-    /// The response that holds the CPU time of the same work, if the work needs nothing but a
-    /// CPU: it carries the verdict where the wall clock was disturbed.
+    /// The response that holds the CPU time of the same work: elapsed time is corrected for what other
+    /// programs took from it, but to no less than this.
     pub cpu_twin: Option<String>,
     /// The control treatment whose value is subtracted block by block, in analysis only.
     pub subtract: Option<crate::Cell>,

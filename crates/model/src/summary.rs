@@ -211,6 +211,9 @@ pub struct EstimateRow {
     pub unit: Unit,
     /// The median over trials, with its interval; null with fewer than 2 trials.
     pub estimate: Option<Estimate>,
+    /// As in a quantity: set where the trials' elapsed times are corrected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carried_by: Option<String>,
     /// Trials behind it that have a tag.
     pub tagged: u32,
     /// The same from the trials without a tag, where some have one; null with fewer than 2.
@@ -234,7 +237,8 @@ pub struct QuantityResult {
     pub events: Option<u64>,
     /// For a frequency: how often it could have happened.
     pub chances: Option<u64>,
-    /// The response that carried it, if the wall clock was disturbed and CPU time stood in.
+    /// If other programs took elapsed time from the trials: `corrected_` and the response's name. The
+    /// number is then formed from each trial's elapsed time less what they took.
     pub carried_by: Option<String>,
     /// The smallest difference from the point that would have been found with 80 % power, in the
     /// estimate's own terms (relative for ratios). For this one comparison at the 5 % level: a

@@ -138,12 +138,18 @@ fn measure(trial: &mut Trial<'_>, subject: &Subject, filled: &Filled) -> Result<
         at_ns: began.at_ns,
         spared: spared.clone(),
         workers: filled.workers,
+        queue_wait_ns: began.queue_wait_ns,
         with: subject.with.clone(),
         every: subject.look_every_ms.map(|ms| Duration::from_millis(ms.into())),
     });
     let pid = child.id() as Pid;
+    let queued = sys::proc::schedstat_thread();
     aside::until_ended(pid, Duration::ZERO)?;
-    let ended_ns = sys::clock::now_ns();
+    let now_ns = sys::clock::now_ns();
+    // This thread may have waited for a CPU before it could notice the end.
+    let queued = sys::proc::schedstat_thread().zip(queued).map(|(now, then)| now.since(then));
+    let late_ns = queued.map_or(0, |queued| queued.queue_wait_ns);
+    let ended_ns = now_ns.saturating_sub(late_ns).max(began.at_ns);
     if let Some(squeezed) = &mut squeezed {
         squeezed.end(trial)?;
     }

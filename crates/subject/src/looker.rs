@@ -83,6 +83,8 @@ pub(crate) struct Began {
     pub(crate) spared: Vec<Pid>,
     /// How many workers it was asked to use.
     pub(crate) workers: Option<u32>,
+    /// For how long its process had waited for a CPU by then.
+    pub(crate) queue_wait_ns: u64,
     /// Programs that work for it, by process ID or name.
     pub(crate) with: Vec<String>,
     /// The user's interval; none follows the cost, zero never looks but at the end.
@@ -138,10 +140,9 @@ impl Looker {
 fn watch(heard: &Receiver<Order>) -> Looked {
     let Ok(Order::Look(began)) = heard.recv() else { return Looked::default() };
     let (began_ns, every, spared) = (began.at_ns, began.every, &began.spared[..]);
-    let mut looked = Looked {
-        slots: Slots::new(began.workers, began_ns, sys::proc::tick_ns()),
-        ..Looked::default()
-    };
+    let slots = Slots::new(began.workers, began_ns, sys::proc::tick_ns());
+    let slots = slots.queued_before(began.queue_wait_ns);
+    let mut looked = Looked { slots, ..Looked::default() };
     let cpu_before_ns = sys::clock::thread_cpu_ns();
     let mut asker = Asker::beside(&began.with);
     let mut census = Census::new(None, spared.to_vec());

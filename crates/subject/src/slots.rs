@@ -45,6 +45,8 @@ const NOBODY: Name = (0, 0);
 pub(crate) struct Slots {
     workers: Option<u32>,
     began_ns: u64,
+    /// For how long the program's process had waited for a CPU before it was the program.
+    queued_before_ns: u64,
     /// How late a thread may have begun after it is said to have.
     tick_ns: u64,
     /// The program's own process.
@@ -171,6 +173,11 @@ impl Slots {
         Slots { attaches: true, ..Slots::new(None, began_ns, tick_ns) }
     }
 
+    /// Leaves out what the program's process had waited for a CPU before it was the program.
+    pub(crate) fn queued_before(self, queued_before_ns: u64) -> Self {
+        Slots { queued_before_ns, ..self }
+    }
+
     /// A look begins.
     pub(crate) fn begin(&mut self, now_ns: u64) {
         self.now_ns = now_ns.max(self.before_ns);
@@ -200,7 +207,10 @@ impl Slots {
         let is_older = |known: &Known| known.account.on_cpu_ns <= account.on_cpu_ns;
         let known = self.known.get(&name).copied().filter(is_older);
         let is_new = known.is_none();
-        let known = known.unwrap_or_default();
+        let mut known = known.unwrap_or_default();
+        if is_new && self.root == Some(thread.tid) {
+            known.account.queue_wait_ns = self.queued_before_ns.min(account.queue_wait_ns);
+        }
         let did = account.since(known.account);
         self.on_cpu_ns += did.on_cpu_ns;
         self.queue_wait_ns += did.queue_wait_ns as i64;

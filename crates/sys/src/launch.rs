@@ -43,6 +43,8 @@ pub struct Began {
     pub usage: Usage,
     /// And what it had written by system calls, in bytes.
     pub written_bytes: u64,
+    /// For how long it had waited for a CPU; 0 where the kernel keeps no account.
+    pub queue_wait_ns: u64,
 }
 
 /// Hears from the new process when its program began.
@@ -52,8 +54,8 @@ pub struct Start {
     groups: usize,
 }
 
-/// One word for the time, one for each number of [`Usage`] that is passed on.
-const WORDS: usize = 8;
+/// One word for the time, one for each number of [`Usage`] that is passed on, one for the queue.
+const WORDS: usize = 9;
 
 impl Start {
     /// When the program began; `None` until it has.
@@ -71,7 +73,8 @@ impl Start {
             ..Usage::default()
         };
         // One byte to enter each group.
-        Some(Began { at_ns, usage, written_bytes: self.groups as u64 })
+        let (written_bytes, queue_wait_ns) = (self.groups as u64, word(8));
+        Some(Began { at_ns, usage, written_bytes, queue_wait_ns })
     }
 }
 
@@ -140,6 +143,7 @@ impl Prepared {
 
     /// The last act before the program: what is counted from here on is the program's.
     fn tell(&self) {
+        let queue_wait_ns = queue_wait_ns().unwrap_or_default();
         let usage = Usage::of_self();
         let numbers = [
             usage.user_ns,
@@ -149,6 +153,7 @@ impl Prepared {
             usage.major_faults,
             usage.voluntary_switches,
             usage.involuntary_switches,
+            queue_wait_ns,
         ];
         let words = self.words.words();
         for (word, value) in words[1..].iter().zip(numbers) {
@@ -156,6 +161,19 @@ impl Prepared {
         }
         words[0].store(clock::now_ns(), Ordering::Release);
     }
+}
+
+/// Returns for how long the calling thread has waited for a CPU, without allocating.
+fn queue_wait_ns() -> Option<u64> {
+    let file = rustix::fs::open(
+        c"/proc/thread-self/schedstat",
+        OFlags::RDONLY | OFlags::CLOEXEC,
+        Mode::empty(),
+    );
+    // Three numbers of at most 20 digits.
+    let mut text = [0_u8; 64];
+    let bytes = rustix::io::read(file.ok()?, &mut text).ok()?;
+    Some(crate::proc::parse_schedstat(str::from_utf8(&text[..bytes]).ok()?)?.queue_wait_ns)
 }
 
 /// Moves the calling process into the group whose `cgroup.procs` this is.

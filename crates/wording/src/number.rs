@@ -92,6 +92,9 @@ pub fn quantity(result: &QuantityResult) -> String {
     }
 }
 
+/// What stands with an elapsed time that is formed without what other programs took from the trials.
+pub const CORRECTED: &str = "(without other programs)";
+
 /// Returns a result's number and interval in its own terms. A frequency of none has an upper limit, and one
 /// of all a lower, in place of both.
 pub fn result_parts(result: &QuantityResult) -> Option<Parts> {
@@ -107,9 +110,8 @@ pub fn result_parts(result: &QuantityResult) -> Option<Parts> {
         return Some(Parts { point, interval: String::new() });
     }
     let mut number = parts(estimate, terms);
-    // The clock stands with a number that comes from another than its words name.
     if result.carried_by.is_some() {
-        number.interval = format!("{} (CPU time)", number.interval).trim_start().into();
+        number.interval = format!("{} {CORRECTED}", number.interval).trim_start().into();
     }
     Some(number)
 }

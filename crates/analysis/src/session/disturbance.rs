@@ -1,5 +1,6 @@
 //! Whether others took the CPU from a trial, and so from its wall clock.
 
+use crate::stats::order::median;
 use model::{Counters, Record};
 
 /// A trial that lost more than this share of its wall clock to others was disturbed.
@@ -18,7 +19,7 @@ pub(crate) const DISTURBED_SHARE: f64 = 0.05;
 pub(crate) const DISTURBED_TRIALS: f64 = 0.25;
 
 /// This over the root of the number of its trials is the share of disturbed ones from which on a
-/// sample is *shifted*, so that CPU time carries the number where it can; where it cannot, the
+/// sample is *shifted*, so that its trials are corrected where they can be; where they cannot, the
 /// limit is [`DISTURBED_TRIALS`].
 ///
 /// A neighbour who is in the way of one side of a comparison alone moves its median. With a share p
@@ -27,18 +28,14 @@ pub(crate) const DISTURBED_TRIALS: f64 = 0.25;
 /// so that the bias is p √n standard errors: the more blocks there are, the fewer bad ones they bear.
 /// A bias of b standard errors costs a 95 % interval 0.115 b² of its coverage; a third of one of a
 /// hundred is meant to be the most, so b = 0.17 and p = 0.17/√n. Up to 34 trials that is a single one.
-///
-/// The price is small: over the sessions looked at CPU time scatters 0.5 to 1.1 times as widely as
-/// the wall clock in experiments that make system calls, and up to 2.6 times in loops of
-/// nanoseconds, where nobody is there; and there hardly a trial in a thousand is disturbed.
 pub(crate) const SHIFTED_TRIALS: f64 = 0.17;
 
-/// CPU time stands in for elapsed time only where the trials used at least this share of the time
-/// that others left them: what sleeps or waits takes longer than its CPU time.
-pub(crate) const KEEPS_CPU: f64 = 0.9;
+/// What stands before a response's name in the name of its corrected numbers: the elapsed time of each
+/// trial less what others took from it ([`Taken`]).
+const CORRECTED: &str = "corrected_";
 
 /// A trial that used more CPU time than this multiple of its wall clock worked on several CPUs
-/// at once, so that its CPU time is another quantity and cannot stand in for elapsed time.
+/// at once, so that nothing can be said of what others took from it.
 pub(crate) const ONE_CPU: f64 = 1.05;
 
 /// If at least this share of a trial's CPU time was spent by its own process's threads, then its
@@ -104,21 +101,81 @@ fn queue_wait_ns(record: &Record, used: f64) -> Option<f64> {
     Some(seen.values.iter().sum::<i64>().max(0) as f64)
 }
 
-/// Returns the CPU time of a trial as a share of the time in which others left it a CPU: about 1 for work
-/// that needs nothing but a CPU, less where it waits for something else. `wall` and `twin` are the
-/// trial's elapsed time and its CPU time as a response has them; the smaller of their share and that
-/// of the whole timed region counts. `None` where others disturbed the trial and the kernel does not
-/// tell for how long it waited for them.
-pub(crate) fn share_on_cpu(record: &Record, wall: f64, twin: f64) -> Option<f64> {
-    let counters = &record.measured.as_ref()?.counters;
-    let used = cpu_ns(counters).or(counters.on_cpu_ns)? as f64;
-    let lost = lost_share(record)?;
-    let left = match lost <= DISTURBED_SHARE {
-        true => 1.0,
-        false => queue_wait_ns(record, used).map(|_| 1.0 - lost)?,
-    };
-    let share = (used / counters.wall_ns as f64).min(twin / wall) / left;
-    share.is_finite().then_some(share)
+/// What others took from the elapsed time that a trial measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Taken {
+    /// As a share of the number, 0 to 1.
+    share: f64,
+    /// Whether the kernel told for how long the trial waited for a CPU, so that its sleep is no part of
+    /// the share.
+    by_queue: bool,
+}
+
+impl Taken {
+    /// Returns what others took from a trial's number: the share of the timed region, but no more than
+    /// the number exceeds its CPU time by. `twin` is the CPU time of the same work.
+    ///
+    /// The second bound is for the median of many operations. Others stop few of them, and the median
+    /// is that of the others. `None` where [`lost_share`] is.
+    pub(crate) fn from(record: &Record, value: f64, twin: f64) -> Option<Self> {
+        let measured = record.measured.as_ref()?;
+        let used = cpu_ns(&measured.counters).or(measured.counters.on_cpu_ns)? as f64;
+        let share = lost_share(record)?.min(1.0 - twin / value);
+        // Where several threads waited, one may have slept while another was in the queue.
+        let is_one_thread = !measured.series.iter().any(|series| {
+            ["threads_count", "processes_count"].contains(&series.response.as_str())
+                && series.values.iter().any(|count| *count > 1)
+        });
+        let by_queue = is_one_thread && queue_wait_ns(record, used).is_some();
+        share.is_finite().then_some(Taken { share: share.max(0.0), by_queue })
+    }
+
+    /// Returns the share of the number that is the trial's own; all of it where what is missing may be
+    /// its sleep.
+    pub(crate) fn left(self) -> f64 {
+        if self.by_queue { 1.0 - self.share } else { 1.0 }
+    }
+
+    fn disturbs(self) -> bool {
+        self.share > DISTURBED_SHARE
+    }
+}
+
+/// Returns the name of a response's corrected numbers, for [`Table`](super::sample::Table).
+pub(crate) fn corrected(response: &str) -> String {
+    format!("{CORRECTED}{response}")
+}
+
+/// Returns the response that a name of corrected numbers means.
+pub(crate) fn of_corrected(name: &str) -> Option<&str> {
+    name.strip_prefix(CORRECTED)
+}
+
+/// What others took from the trials of a treatment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Losses {
+    pub(crate) disturbed: Disturbed,
+    /// What they took from the median trial.
+    pub(crate) typical: f64,
+    /// Whether it is known of nearly all of them, so that their numbers can be corrected: they worked on
+    /// one CPU at a time, and the kernel told for how long the disturbed ones waited for it.
+    pub(crate) is_known: bool,
+}
+
+impl Losses {
+    /// Returns the losses of a treatment's completed trials, each with its own.
+    pub(crate) fn among(trials: &[(&Record, Option<Taken>)]) -> Self {
+        let taken: Vec<Taken> = trials.iter().filter_map(|(_, taken)| *taken).collect();
+        let count = |is: fn(&Taken) -> bool| taken.iter().filter(|one| is(one)).count();
+        let known = count(|one| one.by_queue || !one.disturbs());
+        let unknown = Disturbed { bad: trials.len() - known, of: trials.len() };
+        Losses {
+            disturbed: Disturbed { bad: count(|one| one.disturbs()), of: taken.len() },
+            typical: median(&taken.iter().map(|one| one.share).collect::<Vec<f64>>())
+                .unwrap_or_default(),
+            is_known: trials.iter().all(|(record, _)| one_cpu(record)) && !unknown.breaks(),
+        }
+    }
 }
 
 /// Reports whether a trial moved blocks and gave its CPU up meanwhile.
@@ -127,8 +184,8 @@ fn waits_for_storage(counters: &Counters) -> bool {
     some(counters.voluntary_switches) && (some(counters.blocks_in) || some(counters.blocks_out))
 }
 
-/// Reports whether CPU time can stand in for elapsed time: the trial worked on one CPU at a time.
-pub(crate) fn one_cpu(record: &Record) -> bool {
+/// Reports whether the trial worked on one CPU at a time.
+fn one_cpu(record: &Record) -> bool {
     let Some(measured) = &record.measured else { return false };
     let counters = &measured.counters;
     cpu_ns(counters).is_some_and(|used| used as f64 <= ONE_CPU * counters.wall_ns as f64)
@@ -252,17 +309,46 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_uses_less_than_its_share() {
-        let share = |trial: Trial| share_on_cpu(&trial.record(), 1000.0, 500.0);
-        // It slept, undisturbed; it shared its CPU with a neighbour, and its queue says so.
-        assert_eq!(share(Trial::new(0).wall(1000).cpu(500).queue(500, 3).foreign(5)), Some(0.5));
-        let shared = share(Trial::new(0).wall(1000).cpu(500).queue(500, 490).foreign(900));
-        assert!((shared.unwrap() - 0.5 / 0.51).abs() < 1e-9, "{shared:?}");
-        // Children did the work beside a neighbour, and nobody tells of their wait.
-        assert_eq!(share(Trial::new(0).wall(1000).cpu(500).queue(20, 1).foreign(900)), None);
-        // The response's own part may sleep though the whole trial does not.
-        let busy = Trial::new(0).wall(1000).cpu(990).queue(990, 3).foreign(5).record();
-        assert_eq!(share_on_cpu(&busy, 100.0, 55.0), Some(0.55));
+    fn sleep_is_no_loss_where_the_queue_is_known() {
+        let taken = |trial: Trial, value, twin| Taken::from(&trial.record(), value, twin).unwrap();
+        // It slept for a half beside a busy neighbour, and for a tenth its queue says that it waited.
+        let slept = Trial::new(0).wall(1000).cpu(400).queue(400, 100).foreign(900);
+        let one = taken(slept.clone(), 1000.0, 400.0);
+        assert_eq!((one.share, one.left(), one.disturbs()), (0.1, 0.9, true));
+        // Of several threads one may sleep while another waits, and children's wait nobody tells.
+        let several = taken(slept.series("threads_count", 1, &[2]), 1000.0, 400.0);
+        let children = Trial::new(0).wall(1000).cpu(400).queue(20, 1).foreign(900);
+        for unknown in [several, taken(children, 1000.0, 400.0)] {
+            assert!(unknown.disturbs() && unknown.left() == 1.0, "{unknown:?}");
+        }
+    }
+
+    #[test]
+    fn a_median_of_many_operations_is_disturbed_only_where_it_is_longer_than_its_cpu_time() {
+        // Half of the region is lost, to few of its operations.
+        let trial = Trial::new(0).wall(1000).cpu(500).queue(500, 500).foreign(900).record();
+        let few = Taken::from(&trial, 9.9, 10.0).unwrap();
+        assert!(few.left() == 1.0 && !few.disturbs());
+        let most = Taken::from(&trial, 30.0, 10.0).unwrap();
+        assert_eq!((most.left(), most.disturbs()), (0.5, true));
+        // No number is corrected to less than its CPU time.
+        assert_eq!(12.5 * Taken::from(&trial, 12.5, 10.0).unwrap().left(), 10.0);
+    }
+
+    #[test]
+    fn numbers_are_corrected_where_nearly_all_losses_are_known() {
+        let known = Trial::new(0).wall(1000).cpu(500).queue(500, 500).foreign(900).record();
+        let unknown = Trial::new(0).wall(1000).cpu(500).queue(20, 1).foreign(900).record();
+        let several = Trial::new(0).wall(1000).cpu(1900).queue(1900, 9).foreign(90).record();
+        let losses = |records: &[&Record]| {
+            let trials = records.iter().map(|it| (*it, Taken::from(it, 1000.0, 500.0)));
+            Losses::among(&trials.collect::<Vec<_>>())
+        };
+        let most = losses(&[&known, &known, &known, &known, &unknown]);
+        assert!(most.is_known && most.typical == 0.5);
+        assert_eq!(most.disturbed, Disturbed { bad: 5, of: 5 });
+        assert!(!losses(&[&known, &known, &known, &unknown]).is_known);
+        assert!(!losses(&[&known, &known, &known, &known, &several]).is_known);
     }
 
     #[test]

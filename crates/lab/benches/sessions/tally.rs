@@ -74,7 +74,7 @@ pub(crate) struct Nulls {
     pub(crate) wrong: Count,
     /// Comparisons with a false verdict, by kind of work.
     pub(crate) by_work: BTreeMap<String, Count>,
-    /// Comparisons that CPU time carried, since the wall clock was disturbed.
+    /// Comparisons of elapsed times that are corrected for what others took.
     pub(crate) carried: BTreeMap<String, Count>,
     /// CPU time of others in each session, as a share.
     pub(crate) foreign: Vec<f64>,
@@ -114,7 +114,7 @@ impl Nulls {
         for (work, count) in &self.by_work {
             let _ = writeln!(text, "  {work}: {}", count.text());
         }
-        text += "comparisons that CPU time carried:\n";
+        text += "comparisons without what others took:\n";
         for (work, count) in &self.carried {
             let _ = writeln!(text, "  {work}: {}", count.text());
         }

@@ -16,8 +16,7 @@ pub(super) type Estimates<'a> = BTreeMap<(&'a str, &'a Treatment), Estimate>;
 /// Block and value of each trial, by treatment.
 type Samples = BTreeMap<Treatment, Vec<(u32, f64)>>;
 
-/// The treatments that findings and claims take by CPU time in place of elapsed time, each with its response
-/// and the CPU twin that stands in: charts draw what the sentences say.
+/// The responses and treatments whose elapsed times are corrected, with the name of the corrected numbers.
 type Carried<'a> = BTreeMap<(&'a str, &'a Treatment), &'a str>;
 
 /// An experiment's estimates and trials.
@@ -42,13 +41,11 @@ impl<'a, 'm> Material<'a, 'm> {
             .estimates
             .iter()
             .filter_map(|row| Some(((row.response.as_str(), &row.treatment), row.estimate?)));
-        let mut estimates: Estimates<'a> = known.collect();
-        let carried = carried(design, summary);
-        for ((response, treatment), twin) in &carried {
-            if let Some(by_twin) = estimates.get(&(*twin, *treatment)).copied() {
-                estimates.insert((response, treatment), by_twin);
-            }
-        }
+        let estimates: Estimates<'a> = known.collect();
+        let carried = summary.estimates.iter().filter_map(|row| {
+            Some(((row.response.as_str(), &row.treatment), row.carried_by.as_deref()?))
+        });
+        let carried = carried.collect();
         Material { design, measured, environment, estimates, samples: BTreeMap::new(), carried }
     }
 
@@ -58,9 +55,9 @@ impl<'a, 'm> Material<'a, 'm> {
         let of = |name: &str| analysis::samples(self.design, records.iter().copied(), name);
         let gathered = responses.into_iter().map(|name| {
             let mut samples: Samples = of(name);
-            for ((_, treatment), twin) in self.carried.iter().filter(|(at, _)| at.0 == name) {
-                if let Some(by_twin) = of(twin).remove(*treatment) {
-                    samples.insert((*treatment).clone(), by_twin);
+            for ((_, treatment), corrected) in self.carried.iter().filter(|(at, _)| at.0 == name) {
+                if let Some(corrected) = of(corrected).remove(*treatment) {
+                    samples.insert((*treatment).clone(), corrected);
                 }
             }
             (name, samples)
@@ -68,12 +65,12 @@ impl<'a, 'm> Material<'a, 'm> {
         self.samples = gathered.collect();
     }
 
-    /// Says of a response which clock is drawn; `None` if it is elapsed time alone.
+    /// Says of a response which of its numbers are corrected; `None` if none is.
     pub(super) fn clock_of(&self, response: &str) -> Option<String> {
         let carried = self.carried.keys().filter(|(name, _)| *name == response).count();
         (carried > 0).then(|| {
             let treatments = counted(carried as u64, "treatment");
-            format!("CPU time is drawn for {treatments}, since others used the CPUs.")
+            format!("The times of {treatments} are without what other programs took.")
         })
     }
 
@@ -124,23 +121,6 @@ impl<'a, 'm> Material<'a, 'm> {
             dots,
         }
     }
-}
-
-/// Returns the treatments that are taken by CPU time.
-fn carried<'a>(design: &Design, summary: &'a ExperimentSummary) -> Carried<'a> {
-    let all: Vec<Treatment> = summary.estimates.iter().map(|row| row.treatment.clone()).collect();
-    let findings = summary.findings.iter().map(|finding| &finding.result);
-    let results = findings.chain(summary.claims.iter().map(|claim| &claim.result));
-    let mut carried = BTreeMap::new();
-    for result in results {
-        let Some(twin) = result.carried_by.as_deref() else { continue };
-        let needed = result.quantity.treatments(design, &all);
-        let response = result.quantity.response();
-        let rows = summary.estimates.iter().filter(|row| row.response == response);
-        let rows = rows.filter(|row| needed.contains(&&row.treatment));
-        carried.extend(rows.map(|row| ((row.response.as_str(), &row.treatment), twin)));
-    }
-    carried
 }
 
 /// Returns what tells that a treatment is the control of a response: it is shown whole among numbers from

@@ -240,7 +240,7 @@ fn card_lines(response: &Response, whole: bool) -> Vec<String> {
             .map(|source| format!("read from {source}"))
             .or_else(|| open("read from: the card does not say")),
         Some(format!("one number per trial: {}", center(response))),
-        twin.map(|twin| format!("where the wall clock was disturbed, {twin} stands in")),
+        twin.map(|twin| format!("what other programs took is subtracted; CPU time: {twin}")),
     ];
     lines.into_iter().flatten().collect()
 }

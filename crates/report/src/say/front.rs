@@ -8,7 +8,9 @@ use crate::doc::{Block, Drawing, Figure, Text, Tone};
 use crate::words::anchor;
 use maud::html;
 use model::{Estimate, Headline, QuantityResult, Verdict, Yes};
-use wording::number::{Parts, Terms, counts, joined, placed, result_parts, share, terms};
+use wording::number::{
+    CORRECTED, Parts, Terms, counts, joined, placed, result_parts, share, terms,
+};
 use wording::{capital, short, stated, uncapital};
 
 /// Ratios that differ from 1 by less than this factor make no difference worth its name.
@@ -128,10 +130,10 @@ impl<'a> Asked<'a> {
         };
         let mut label = short(&self.headline.label, 80);
         let mut number = number;
-        // The other clock stands where there is room for it.
-        if let Some(interval) = number.interval.strip_suffix("(CPU time)") {
+        // The correction stands where there is room for it.
+        if let Some(interval) = number.interval.strip_suffix(CORRECTED) {
             number.interval = interval.trim_end().into();
-            label.push_str(", CPU time");
+            label.push_str(", without other programs");
         }
         Some(Answer { label, says, tone, estimate, number, to: self.link() })
     }

@@ -7,7 +7,7 @@ use crate::doc::{Block, Column, Table, Text};
 use crate::words;
 use model::{Cell, EstimateRow, Quantity, Response, Treatment, Unit};
 use std::collections::{BTreeMap, BTreeSet};
-use wording::number::{Terms, count, rounded};
+use wording::number::{CORRECTED, Terms, count, rounded};
 use wording::short;
 
 type Cells<'a> = BTreeMap<(&'a Treatment, &'a str), &'a EstimateRow>;
@@ -122,7 +122,11 @@ fn row(
     };
     let number = |(response, row): (&&Response, Option<&EstimateRow>)| {
         counts(chapter, treatment, &response.name).unwrap_or_else(|| {
-            row.map_or("–".into(), |row| Text::known(row.estimate, Terms::In(&row.unit)))
+            row.map_or("–".into(), |row| {
+                let number = Text::known(row.estimate, Terms::In(&row.unit));
+                let mark = row.carried_by.as_ref().map(|_| format!("\n{CORRECTED}"));
+                number.then(Text::quiet(mark.unwrap_or_default()))
+            })
         })
     };
     let numbers = columns.iter().zip(own).map(number);

@@ -2,6 +2,7 @@
 
 use super::definitions;
 use super::heads::SideHeads;
+use crate::session::disturbance::corrected;
 use model::{Control, Design, Finding, Quantity, Response};
 use std::sync::Arc;
 
@@ -148,13 +149,9 @@ fn carriers(sides: &[SideHeads], id: &str, quantity: &Quantity) -> Vec<String> {
     if matches!(quantity, Quantity::Frequency { .. }) {
         return carriers;
     }
-    for design in all(sides, id) {
-        let response = design.response(quantity.response());
-        if let Some(twin) = response.and_then(|it| it.cpu_twin.as_ref())
-            && !carriers.contains(twin)
-        {
-            carriers.push(twin.clone());
-        }
+    let response = |design: &Arc<Design>| design.response(quantity.response()).cloned();
+    if all(sides, id).filter_map(response).any(|response| response.cpu_twin.is_some()) {
+        carriers.push(corrected(quantity.response()));
     }
     carriers
 }

@@ -4,7 +4,7 @@ use super::asked::{AskedControl, AskedExperiment, AskedFinding, Questions};
 use super::column::Column;
 use super::gathered::{At, Digest, Finding, OfSide, Side, Treatments};
 use crate::session::disturbance::Disturbed;
-use crate::session::effect::{effect, form, may_be_carried};
+use crate::session::effect::{effect, form, may_be_corrected};
 use crate::session::outcomes::failed_checks;
 use crate::session::sample::Table;
 use crate::session::summary::{by_experiment, trust, verdicts};
@@ -75,7 +75,7 @@ fn treatments(asked: &AskedExperiment, table: &Table) -> (Treatments, BTreeMap<T
 
 fn finding(asked: &AskedFinding, table: &Table<'_>) -> Finding {
     let quantity = &asked.finding.quantity;
-    let may_be_carried = asked.carriers.len() > 1 && may_be_carried(table, quantity);
+    let may_be_carried = asked.carriers.len() > 1 && may_be_corrected(table, quantity);
     let column = |it: &String| Column::of_evidence(&form(table, quantity, it).evidence);
     Finding {
         carried_by: may_be_carried.then(|| effect(table, quantity).carried_by).flatten(),

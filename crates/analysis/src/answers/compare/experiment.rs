@@ -121,8 +121,8 @@ impl Compared<'_> {
         });
     }
 
-    /// Adds a finding on all sides, by one clock. Where CPU time carries it on one of them, it carries
-    /// it on all if it may stand in on all; else elapsed time is compared everywhere.
+    /// Adds a finding on all sides, by one clock. Where elapsed time is corrected on one of them, it is on
+    /// all if it can be on all; else elapsed time as measured is compared everywhere.
     fn add_finding(&mut self, AskedFinding { finding, carriers }: &AskedFinding, at: usize) {
         let (quantity, own) = (&finding.quantity, self.own);
         let of_sides = || own.sides.iter().filter_map(|side| side.findings.get(at));
@@ -135,7 +135,7 @@ impl Compared<'_> {
         let mut firsts = own.sides.iter().filter_map(|side| side.first.as_ref());
         let unit = match quantity {
             Quantity::Value { .. } | Quantity::Difference { .. } => firsts
-                .find_map(|(design, _)| design.response(response))
+                .find_map(|(design, _)| design.response(quantity.response()))
                 .map(|response| response.unit.clone()),
             _ => None,
         };
@@ -154,15 +154,15 @@ impl Compared<'_> {
             | Quantity::Frequency { .. } => given(&columns, false),
             _ => given(&columns, true),
         };
-        if let Some(twin) = wanted {
-            // A session by itself would take CPU time.
+        if wanted.is_some() {
+            // A session by itself would take corrected numbers.
             let clock = match may_be_carried {
-                true => format!("CPU time ({twin}) on all sides, since others used the CPUs"),
-                false => "elapsed time on all sides: CPU time cannot stand in on one of them, \
-                          although others used the CPUs"
-                    .into(),
+                true => "elapsed time less what other programs took, on all sides",
+                false => {
+                    "elapsed time with what other programs took: how much is not known on one side"
+                }
             };
-            readings.iter_mut().flatten().for_each(|reading| reading.add_remark(&clock));
+            readings.iter_mut().flatten().for_each(|reading| reading.add_remark(clock));
         }
         self.findings.push(readings);
         self.experiment.findings.push(ComparedQuantity {

@@ -19,16 +19,18 @@
 //! * *Frequency*: events among all chances, bounded by the trials (`frequency`). It is the one
 //!   quantity that is not formed by block: rare events need all the trials there are.
 
-use crate::session::disturbance::{
-    DISTURBED_SHARE, Disturbed, KEEPS_CPU, lost_share, one_cpu, share_on_cpu,
-};
+use crate::session::disturbance::{DISTURBED_SHARE, Disturbed, Losses, corrected, of_corrected};
 use crate::session::evidence::{Evidence, Scale};
-use crate::session::sample::{ByBlock, Table, center_of, tally, trial_value};
+use crate::session::sample::{ByBlock, Table, tally};
+use crate::session::verdict::{Leaning, lean};
 use crate::stats::frequency::{Frequency, Tally};
-use crate::stats::interval::{BLOCKS_FREE, Located, centre, median_located, ratio_of_centres};
-use crate::stats::order::{mean, median};
+use crate::stats::interval::{
+    BLOCKS_FREE, LEVEL, Located, centre, median_located, ratio_of_centres,
+};
+use crate::stats::order::mean;
 use model::{
-    Cell, Finding, FindingResult, Level, Outcome, Quantity, QuantityResult, Record, Treatment,
+    Cell, Claim, Finding, FindingResult, Level, Outcome, Quantity, QuantityResult, Record,
+    Response, Treatment,
 };
 use std::collections::BTreeSet;
 
@@ -36,7 +38,10 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug)]
 pub(crate) struct Effect {
     pub(crate) evidence: Evidence,
+    /// The name of the corrected numbers that it is formed from.
     pub(crate) carried_by: Option<String>,
+    /// What the elapsed times say that were corrected.
+    pub(crate) elapsed: Option<Evidence>,
     /// The same number from the means of all blocks.
     of_means: Option<f64>,
     remarks: Vec<String>,
@@ -45,10 +50,10 @@ pub(crate) struct Effect {
 impl Effect {
     /// Returns it in the words of the session's files.
     pub(crate) fn result(&self, table: &Table<'_>, quantity: &Quantity) -> QuantityResult {
-        let response = self.carried_by.as_deref().unwrap_or(quantity.response());
         let unit = match quantity {
             Quantity::Value { .. } | Quantity::Difference { .. } => {
-                table.design.response(response).map(|response| response.unit.clone())
+                let response = table.design.response(quantity.response());
+                response.map(|response| response.unit.clone())
             }
             _ => None,
         };
@@ -83,6 +88,35 @@ impl Effect {
     }
 }
 
+/// Returns what a claim's effect says for or against it; `None` also where elapsed time as measured says
+/// the opposite of the corrected, each significantly by itself: the correction would then be the verdict.
+pub(crate) fn leaning(table: &Table<'_>, effect: &mut Effect, claim: &Claim) -> Option<Leaning> {
+    let unit = table.design.response(claim.quantity.response()).map(|response| &response.unit);
+    let lean = |evidence: &Evidence| lean(&claim.quantity, evidence, claim.holds_if);
+    let own = lean(&effect.evidence)?;
+    let Some((elapsed, measured)) = effect.elapsed.as_ref().and_then(|it| Some((it, lean(it)?)))
+    else {
+        return Some(own);
+    };
+    let is_decided = |one: &Leaning| one.p_value.is_none_or(|p_value| p_value <= 1.0 - LEVEL);
+    if own.holds == measured.holds || ![own, measured].iter().all(is_decided) {
+        return Some(own);
+    }
+    let shown = |evidence: &Evidence| {
+        let point = evidence.estimate().map_or(f64::NAN, |estimate| estimate.point);
+        match claim.quantity {
+            Quantity::Ratio { .. } | Quantity::Proportion { .. } => format!("{point:.3}×"),
+            _ => wording::number::value_in(point, wording::number::terms_of(&claim.quantity, unit)),
+        }
+    };
+    effect.remarks.push(format!(
+        "elapsed time as measured and without what other programs took disagree: {} and {}",
+        shown(elapsed),
+        shown(&effect.evidence)
+    ));
+    None
+}
+
 /// Returns what the trials say of a quantity, in the words of the session's files.
 pub(crate) fn answered(table: &Table<'_>, quantity: &Quantity) -> QuantityResult {
     effect(table, quantity).result(table, quantity)
@@ -97,75 +131,73 @@ pub(crate) fn found(table: &Table<'_>, finding: &Finding) -> FindingResult {
     }
 }
 
-/// Returns a quantity from its trials: from CPU time where others disturbed the wall clock of too many
-/// trials of a treatment that they shift it ([`Disturbed::shifts`]) and CPU time may stand in
-/// ([`may_be_carried`]).
+/// Returns a quantity from its trials. Where others took elapsed time from too many trials of a
+/// treatment ([`Disturbed::shifts`]), each trial's number is corrected, if what they took is known
+/// ([`may_be_corrected`]).
+///
+/// What is left is the same statistic of the same operations, and keeps the trial's own sleep. CPU time
+/// has neither: it is a mean over the timed region, and nothing that sleeps uses it.
 pub(crate) fn effect(table: &Table<'_>, quantity: &Quantity) -> Effect {
-    let design = table.design;
-    let direct = || form(table, quantity, quantity.response());
-    let twin = design.response(quantity.response()).and_then(|r| r.cpu_twin.as_deref());
-    let (Some(twin), false) = (twin, matches!(quantity, Quantity::Frequency { .. })) else {
-        return direct();
-    };
-    let needed = table.needed(quantity);
-    let disturbed: Vec<Disturbed> =
-        needed.iter().map(|treatment| Disturbed::among(table.records(treatment))).collect();
-    if !disturbed.iter().any(|one| one.shifts()) {
+    let response = quantity.response();
+    let direct = || form(table, quantity, response);
+    let Some(losses) = losses(table, quantity) else { return direct() };
+    let is_any = |is: fn(Disturbed) -> bool| losses.iter().any(|one| is(one.disturbed));
+    if !is_any(Disturbed::shifts) {
         return direct();
     }
-    let carried = may_be_carried(table, quantity).then(|| form(table, quantity, twin));
-    let (mut effect, what) = match carried.filter(|effect| effect.evidence != Evidence::None) {
-        Some(effect) => {
-            let carried_by = Some(twin.to_string());
-            (Effect { carried_by, ..effect }, "CPU time, not elapsed time: ")
+    let corrected = losses
+        .iter()
+        .all(|one| one.is_known)
+        .then(|| (form(table, quantity, &corrected(response)), corrected(response)))
+        .filter(|(effect, _)| effect.evidence != Evidence::None);
+    let (mut effect, what) = match corrected {
+        Some((effect, name)) => {
+            let elapsed = Some(direct().evidence);
+            (
+                Effect { carried_by: Some(name), elapsed, ..effect },
+                "elapsed time less what other programs took: they ",
+            )
         }
-        None if disturbed.iter().any(|one| one.breaks()) => (direct(), "elapsed time, although "),
+        None if is_any(Disturbed::breaks) => (direct(), "elapsed time, although other programs "),
         // Of fewer the tags tell, and what the untagged trials say.
         None => return direct(),
     };
-    effect.remarks.insert(0, what.to_string() + &described(table, &needed, &disturbed));
+    effect.remarks.insert(0, what.to_string() + &described(&losses));
     effect
 }
 
-/// Reports whether CPU time may stand in for the elapsed time of a quantity: each treatment that it needs
-/// keeps one CPU busy, as far as others leave it one ([`share_on_cpu`]).
-pub(crate) fn may_be_carried(table: &Table<'_>, quantity: &Quantity) -> bool {
-    let design = table.design;
-    let response = design.response(quantity.response());
-    let Some((response, twin)) = response.and_then(|it| Some((it, it.cpu_twin.as_deref()?))) else {
-        return false;
-    };
-    let of_twin = center_of(design, twin);
-    let keeps_one_cpu = |treatment: &Treatment| {
-        let measured = table.records(treatment).iter().filter(|it| it.measured.is_some());
-        let share = |record: &&&Record| {
-            let wall = trial_value(record, &response.name, response.center)?;
-            share_on_cpu(record, wall, trial_value(record, twin, of_twin)?)
-        };
-        let shares: Vec<f64> = measured.clone().filter_map(|record| share(&record)).collect();
-        measured.copied().all(one_cpu) && median(&shares).is_some_and(|share| share >= KEEPS_CPU)
-    };
+/// Reports whether the elapsed times of a quantity can be corrected: what others took is known of each
+/// treatment that it needs ([`Losses::is_known`]).
+pub(crate) fn may_be_corrected(table: &Table<'_>, quantity: &Quantity) -> bool {
+    losses(table, quantity).is_some_and(|all| !all.is_empty() && all.iter().all(|it| it.is_known))
+}
+
+/// Returns what others took from the trials of each treatment that a quantity needs; `None` where it is no
+/// elapsed time whose CPU time is measured.
+fn losses(table: &Table<'_>, quantity: &Quantity) -> Option<Vec<Losses>> {
+    let response = table.design.response(quantity.response())?;
+    response.cpu_twin.as_ref()?;
+    if let Quantity::Frequency { .. } = quantity {
+        return None;
+    }
     let needed = table.needed(quantity);
-    !needed.is_empty() && needed.iter().all(keeps_one_cpu)
+    Some(needed.iter().map(|treatment| table.losses(&response.name, treatment)).collect())
 }
 
 /// Returns what others took from some treatments: of the typical trial of the worst of them, or from how
 /// many trials where these are few.
-fn described(table: &Table<'_>, treatments: &[Treatment], disturbed: &[Disturbed]) -> String {
-    if !disturbed.iter().any(|one| one.breaks()) {
-        let sum = |of: fn(&Disturbed) -> usize| disturbed.iter().map(of).sum::<usize>();
+fn described(losses: &[Losses]) -> String {
+    let all = losses.iter().fold(Disturbed::default(), |all, one| all.and(one.disturbed));
+    if !losses.iter().any(|one| one.disturbed.breaks()) {
         return format!(
-            "other programs used more than {:.0} % of the elapsed time of {} of {} trials",
+            "used more than {:.0} % of the elapsed time of {} of {} trials",
             100.0 * DISTURBED_SHARE,
-            sum(|one| one.bad),
-            sum(|one| one.of)
+            all.bad,
+            all.of
         );
     }
-    let shares = treatments.iter().filter_map(|treatment| {
-        let records = table.records(treatment).iter();
-        median(&records.filter_map(|record| lost_share(record)).collect::<Vec<f64>>())
-    });
-    format!("other programs used {:.0} % of the elapsed time", 100.0 * shares.fold(0.0, f64::max))
+    let worst = losses.iter().map(|one| one.typical).fold(0.0, f64::max);
+    format!("used {:.0} % of the elapsed time", 100.0 * worst)
 }
 
 /// Returns the number formed from one response, disturbed or not.
@@ -185,7 +217,8 @@ pub(crate) fn form(table: &Table<'_>, quantity: &Quantity, response: &str) -> Ef
         Quantity::Frequency { among, .. } => former.frequency(among),
     };
     let evidence = evidence.unwrap_or(Evidence::None);
-    Effect { evidence, carried_by: None, of_means: former.of_means, remarks: former.remarks }
+    let Former { of_means, remarks, .. } = former;
+    Effect { evidence, carried_by: None, elapsed: None, of_means, remarks }
 }
 
 struct Former<'t> {
@@ -207,7 +240,7 @@ impl Former<'_> {
         let located = median_located(&values);
         let holds_0 = located.as_ref().is_some_and(|it| it.low <= 0.0 && it.high >= 0.0);
         let evidence = self.located(located, Scale::Linear);
-        let response = self.table.design.response(self.response);
+        let response = self.response();
         if holds_0 && response.is_some_and(|response| response.subtract.is_some()) {
             self.say("below what this machine can resolve: the interval holds 0");
         }
@@ -311,7 +344,7 @@ impl Former<'_> {
             matching.map(|treatment| (self.table.records(treatment), treatment)).unzip();
         let tallies: Vec<Tally> =
             records.into_iter().flatten().map(|record| tally(record, self.response)).collect();
-        let response = self.table.design.response(self.response);
+        let response = self.response();
         let independent = response.is_some_and(|response| response.independent);
         let Some(frequency) = Frequency::over(&tallies, independent) else {
             let one = tallies.iter().any(|tally| tally.chances > 0);
@@ -363,8 +396,13 @@ impl Former<'_> {
         }))
     }
 
+    fn response(&self) -> Option<&Response> {
+        let name = of_corrected(self.response).unwrap_or(self.response);
+        self.table.design.response(name)
+    }
+
     fn is_computed(&self) -> bool {
-        self.table.design.response(self.response).is_some_and(|response| response.exact)
+        self.response().is_some_and(|response| response.exact)
     }
 
     /// Returns the numbers of a response's blocks, of which a computed one needs no second: where there is
@@ -432,7 +470,8 @@ impl Table<'_> {
             self.records(treatment).iter().map(|record| record.block).collect()
         };
         let own = blocks(treatment);
-        match self.design.response(response).and_then(|response| response.subtract.as_ref()) {
+        let response = self.design.response(of_corrected(response).unwrap_or(response));
+        match response.and_then(|response| response.subtract.as_ref()) {
             None => own,
             Some(control) => &own & &blocks(&treatment.with(control)),
         }
@@ -498,5 +537,7 @@ fn r_squared(points: &[(f64, f64)]) -> Option<f64> {
     if points.len() < 3 { None } else { line(points).map(|(_, r_squared)| r_squared) }
 }
 
+#[cfg(test)]
+mod clocks;
 #[cfg(test)]
 mod tests;

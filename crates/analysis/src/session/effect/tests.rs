@@ -1,18 +1,17 @@
 use super::*;
 use crate::fixture::{Trial, design, task};
-use crate::session::disturbance::cpu_ns;
 use model::{Design, Record, Unit};
 
 fn cell<const N: usize>(pairs: [(&str, &str); N]) -> Cell {
     Cell::new(pairs)
 }
 
-fn result(design: &Design, records: &[Record], quantity: Quantity) -> QuantityResult {
+pub(super) fn result(design: &Design, records: &[Record], quantity: Quantity) -> QuantityResult {
     let table = Table::new(design, records.iter());
     effect(&table, &quantity).result(&table, &quantity)
 }
 
-fn ratio(of: &str, to: &str) -> Quantity {
+pub(super) fn ratio(of: &str, to: &str) -> Quantity {
     Quantity::Ratio {
         response: "task_ns".into(),
         of: cell([("model", of)]),
@@ -391,131 +390,6 @@ fn counts_that_never_vary_have_no_width() {
     };
     let found = result(&design(), &records, ratio);
     assert_eq!(found.estimate.unwrap().point, 0.0);
-}
-
-/// Six blocks in which a neighbour took part of the wall clock of the process's trials; without
-/// it a process costs 7.5 threads.
-fn beside_a_neighbour(blocks: u32, several_cpus: bool) -> Vec<Record> {
-    let trial = |block: u32, model, wall: u64, cpu: u64| {
-        let waited = wall.saturating_sub(cpu);
-        let trial = task(block, model, "1", wall as i64).wall(wall).cpu(cpu).queue(cpu, waited);
-        trial.foreign(2 * wall).switches(3)
-    };
-    (0..blocks)
-        .flat_map(|block| {
-            let wobble = u64::from(block);
-            let (wall, cpu) = (175_000 + 9_000 * wobble, 82_500 + 100 * wobble);
-            let thread = 11_000 + 10 * wobble;
-            let used = if several_cpus { 2 * thread } else { thread };
-            [
-                trial(block, "process", wall, cpu).record(),
-                trial(block, "thread", thread, used).record(),
-            ]
-        })
-        .collect()
-}
-
-#[test]
-fn cpu_time_carries_what_the_wall_clock_cannot() {
-    let found = result(&design(), &beside_a_neighbour(6, false), ratio("process", "thread"));
-    let estimate = found.estimate.unwrap();
-    assert!((estimate.point - 7.5).abs() < 0.05, "{estimate:?}");
-    assert_eq!(found.carried_by.as_deref(), Some("cpu_ns"));
-    // The figure in the remark is the median loss of the worse treatment: about 58 %.
-    let described = "CPU time, not elapsed time: other programs used 58 %";
-    assert!(found.remark.starts_with(described), "{}", found.remark);
-}
-
-#[test]
-fn one_trial_that_others_disturbed_is_told_as_one() {
-    let mut records: Vec<Record> = beside_a_neighbour(12, false);
-    // The neighbour is there in the first block alone.
-    for record in &mut records[2..] {
-        let counters = &mut record.measured.as_mut().unwrap().counters;
-        counters.user_ns = Some(counters.wall_ns);
-    }
-    let found = result(&design(), &records, ratio("process", "thread"));
-    assert_eq!(found.carried_by.as_deref(), Some("cpu_ns"));
-    let described = "CPU time, not elapsed time: other programs used more than 5 % of the elapsed time of 1 of 24";
-    assert!(found.remark.starts_with(described), "{}", found.remark);
-    // Where nothing can stand in, so few are left to the tags.
-    let counters = &mut records[3].measured.as_mut().unwrap().counters;
-    counters.user_ns = Some(2 * counters.wall_ns);
-    let found = result(&design(), &records, ratio("process", "thread"));
-    assert_eq!(found.carried_by, None);
-    assert!(!found.remark.contains("other programs used"), "{}", found.remark);
-}
-
-#[test]
-fn cpu_time_does_not_stand_in_for_trials_on_several_cpus() {
-    let found = result(&design(), &beside_a_neighbour(6, true), ratio("process", "thread"));
-    assert!(found.estimate.unwrap().point > 15.0);
-    assert_eq!(found.carried_by, None);
-    assert!(found.remark.starts_with("elapsed time, although"), "{}", found.remark);
-}
-
-#[test]
-fn cpu_time_does_not_stand_in_where_a_trial_sleeps() {
-    // A process sleeps for half of its time; a neighbour takes a tenth of the thread's.
-    let trial = |block: u32, model, wall: u64, cpu: u64, waited: u64| {
-        let trial = task(block, model, "1", wall as i64).wall(wall).cpu(cpu).queue(cpu, waited);
-        trial.foreign(2 * wall).record()
-    };
-    let records: Vec<Record> = (0..12)
-        .flat_map(|block| {
-            let wobble = u64::from(block * 7 % 11);
-            [
-                trial(block, "process", 36_000 + wobble, 18_000, 100),
-                trial(block, "thread", 20_000 + wobble, 18_000, 2_000 + wobble),
-            ]
-        })
-        .collect();
-    let found = result(&design(), &records, ratio("process", "thread"));
-    assert_eq!(found.carried_by, None);
-    assert!((found.estimate.unwrap().point - 1.8).abs() < 0.01, "{found:?}");
-    // By CPU time alone the two would be the same.
-    let table_design = design();
-    let table = Table::new(&table_design, records.iter());
-    let by_cpu = form(&table, &ratio("process", "thread"), "cpu_ns").evidence.estimate().unwrap();
-    assert!((by_cpu.point - 1.0).abs() < 0.01);
-    // The thread's own time keeps its CPU, as far as it is left one.
-    let at = cell([("model", "thread")]);
-    let alone = Quantity::Value { response: "task_ns".into(), at };
-    assert_eq!(result(&design(), &records, alone).carried_by.as_deref(), Some("cpu_ns"));
-}
-
-#[test]
-fn cpu_time_does_not_stand_in_where_nobody_tells_who_waited() {
-    // Children did the work beside a busy neighbour: did they sleep, or wait for the CPU?
-    let mut records = beside_a_neighbour(12, false);
-    for record in &mut records {
-        let counters = &mut record.measured.as_mut().unwrap().counters;
-        (counters.on_cpu_ns, counters.queue_wait_ns) = (Some(10), Some(2));
-    }
-    assert_eq!(result(&design(), &records, ratio("process", "thread")).carried_by, None);
-    // Where the program's threads were looked at, their wait is known.
-    for record in &mut records {
-        let measured = record.measured.as_mut().unwrap();
-        let waited = measured.counters.wall_ns as i64 - cpu_ns(&measured.counters).unwrap() as i64;
-        let (response, values) = ("queue_wait_ns".into(), vec![waited.max(0)]);
-        measured.series.push(model::Series { response, per: 1, values });
-    }
-    let found = result(&design(), &records, ratio("process", "thread"));
-    assert_eq!(found.carried_by.as_deref(), Some("cpu_ns"));
-}
-
-#[test]
-fn an_undisturbed_wall_clock_carries_its_own_number() {
-    let mut records = beside_a_neighbour(6, false);
-    for record in &mut records {
-        // The neighbour has a CPU of its own, and this trial had its own for itself.
-        let counters = &mut record.measured.as_mut().unwrap().counters;
-        counters.user_ns = Some(counters.wall_ns * 99 / 100);
-    }
-    let found = result(&design(), &records, ratio("process", "thread"));
-    assert_eq!(found.carried_by, None);
-    assert!(found.estimate.unwrap().point > 15.0);
-    assert_eq!(found.remark, "");
 }
 
 /// The made-up design with a `task_ns` that is computed, or only said to be.

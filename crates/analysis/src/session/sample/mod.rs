@@ -1,6 +1,6 @@
 //! From records to samples: one number per completed trial.
 
-use crate::session::disturbance::cpu_ns;
+use crate::session::disturbance::{Losses, Taken, cpu_ns, of_corrected};
 use crate::session::tags::Tag;
 use crate::stats::frequency::{Tally, sum};
 use crate::stats::order::{mean, median_in_place};
@@ -164,6 +164,7 @@ pub(crate) fn from_counters(counters: &Counters, response: &str) -> Option<f64> 
 
 /// Reports whether a trial completed and measured this.
 pub(crate) fn has_value(record: &Record, response: &str) -> bool {
+    let response = of_corrected(response).unwrap_or(response);
     let Some(measured) = completed(record) else { return false };
     let mut series = measured.series.iter();
     series.any(|one| one.response == response && !one.values.is_empty())
@@ -185,6 +186,7 @@ pub struct Table<'a> {
     /// Block and value of each trial.
     trials: Kept<Rc<Vec<(u32, f64)>>>,
     controls: Kept<Option<Rc<ByBlock>>>,
+    losses: Kept<Losses>,
 }
 
 impl<'a> Table<'a> {
@@ -194,7 +196,8 @@ impl<'a> Table<'a> {
         for record in records.into_iter().filter(|record| record.experiment == design.id) {
             by_treatment.entry(&record.treatment).or_default().push(record);
         }
-        Table { design, by_treatment, trials: Kept::default(), controls: Kept::default() }
+        let (trials, controls, losses) = (Kept::default(), Kept::default(), Kept::default());
+        Table { design, by_treatment, trials, controls, losses }
     }
 
     /// Returns all records of a treatment, whatever their outcome, in the order of the session.
@@ -219,8 +222,37 @@ impl<'a> Table<'a> {
     fn raw(&self, response: &str, treatment: &Treatment) -> Rc<Vec<(u32, f64)>> {
         kept(&self.trials, response, treatment, || {
             let center = center_of(self.design, response);
-            let value = |it: &&Record| Some((it.block, trial_value(it, response, center)?));
+            let value = |it: &&Record| {
+                let value = match of_corrected(response) {
+                    None => trial_value(it, response, center)?,
+                    Some(elapsed) => self.corrected(it, elapsed)?,
+                };
+                Some((it.block, value))
+            };
             Rc::new(self.records(treatment).iter().filter_map(value).collect())
+        })
+    }
+
+    /// Returns the elapsed time of a trial and what others took from it; `None` where the trial lacks
+    /// the number or its CPU time.
+    fn taken(&self, record: &Record, response: &str) -> Option<(f64, Option<Taken>)> {
+        let value = trial_value(record, response, center_of(self.design, response))?;
+        let twin = self.design.response(response)?.cpu_twin.as_deref()?;
+        let twin = trial_value(record, twin, center_of(self.design, twin))?;
+        Some((value, Taken::from(record, value, twin)))
+    }
+
+    /// Returns the elapsed time of a trial less what others took from it.
+    fn corrected(&self, record: &Record, response: &str) -> Option<f64> {
+        let (value, taken) = self.taken(record, response)?;
+        Some(taken.map_or(value, |taken| value * taken.left()))
+    }
+
+    /// Returns what others took from the trials of a treatment.
+    pub(crate) fn losses(&self, response: &str, treatment: &Treatment) -> Losses {
+        kept(&self.losses, response, treatment, || {
+            let own = |record: &&'a Record| Some((*record, self.taken(record, response)?.1));
+            Losses::among(&self.records(treatment).iter().filter_map(own).collect::<Vec<_>>())
         })
     }
 
@@ -228,7 +260,8 @@ impl<'a> Table<'a> {
     ///
     /// The control itself keeps its value: it is a treatment that one may ask for.
     pub(crate) fn control(&self, response: &str, treatment: &Treatment) -> Option<Rc<ByBlock>> {
-        let cell = self.design.response(response)?.subtract.as_ref()?;
+        let design = self.design.response(of_corrected(response).unwrap_or(response))?;
+        let cell = design.subtract.as_ref()?;
         kept(&self.controls, response, treatment, || {
             let control = treatment.with(cell);
             (control != *treatment).then(|| Rc::new(block_means(&self.raw(response, &control))))

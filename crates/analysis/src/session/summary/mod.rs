@@ -2,7 +2,8 @@
 
 use crate::session::costs::accounts;
 use crate::session::diagnosis::diagnoses;
-use crate::session::effect::{Effect, answered, effect, found};
+use crate::session::disturbance::corrected;
+use crate::session::effect::{Effect, answered, effect, found, leaning};
 use crate::session::floors::floors;
 use crate::session::grade::grade;
 use crate::session::harness::harness;
@@ -16,12 +17,13 @@ use crate::session::sample::Table;
 use crate::session::tags::Tagger;
 use crate::session::untagged;
 use crate::session::variance::variances;
-use crate::session::verdict::{self, Leaning, lean};
+use crate::session::verdict::{self, Leaning};
 use crate::stats::estimate::median_estimate;
 use crate::stats::hommel::hommel;
 use model::{
     Cell, Claim, ClaimResult, ControlResult, Design, Estimate, EstimateRow, ExperimentSummary,
     FindingResult, Open, Quantity, QuantityResult, Record, Response, SUMMARY_FORMAT, Summary,
+    Treatment,
     Trust, Verdict,
 };
 use std::collections::{BTreeSet, HashMap};
@@ -93,14 +95,14 @@ pub(crate) fn by_experiment(records: &[Record]) -> HashMap<&str, Vec<&Record>> {
 /// Returns the verdict of each claim of a session, by its name, experiment by experiment.
 pub(crate) fn verdicts(tables: &[Table<'_>]) -> Vec<Vec<(String, Verdict)>> {
     let judged: Vec<Vec<Judged<'_>>> = tables.iter().map(judge).collect();
-    let mut verdicts = corrected(&judged).into_iter();
+    let mut verdicts = after_hommel(&judged).into_iter();
     let mut named = |claims: &Vec<Judged<'_>>| {
         claims.iter().map(|one| one.claim.id.clone()).zip(verdicts.by_ref()).collect()
     };
     judged.iter().map(&mut named).collect()
 }
 
-fn corrected(judged: &[Vec<Judged<'_>>]) -> Vec<Verdict> {
+fn after_hommel(judged: &[Vec<Judged<'_>>]) -> Vec<Verdict> {
     let leanings: Vec<Option<Leaning>> = judged.iter().flatten().map(|one| one.leaning).collect();
     verdict::verdicts(&leanings)
 }
@@ -114,8 +116,8 @@ struct Judged<'a> {
 
 fn judge<'a>(table: &Table<'a>) -> Vec<Judged<'a>> {
     let judged = |claim: &'a Claim| {
-        let effect = effect(table, &claim.quantity);
-        let leaning = lean(&claim.quantity, &effect.evidence, claim.holds_if);
+        let mut effect = effect(table, &claim.quantity);
+        let leaning = leaning(table, &mut effect, claim);
         Judged { claim, effect, leaning }
     };
     table.design.claims.iter().map(judged).collect()
@@ -217,13 +219,16 @@ fn estimates(table: &Table<'_>) -> Vec<EstimateRow> {
     let mut rows = Vec::new();
     for treatment in table.treatments() {
         for response in &table.design.responses {
-            let values = table.trials(&response.name, treatment);
+            let carried_by = carrier(table, response, treatment);
+            let name = carried_by.as_ref().unwrap_or(&response.name);
+            let values = table.trials(name, treatment);
             if !values.is_empty() {
                 rows.push(EstimateRow {
                     treatment: treatment.clone(),
                     response: response.name.clone(),
                     unit: response.unit.clone(),
                     estimate: level(response, &values),
+                    carried_by,
                     tagged: 0,
                     untagged: None,
                 });
@@ -231,6 +236,18 @@ fn estimates(table: &Table<'_>) -> Vec<EstimateRow> {
         }
     }
     rows
+}
+
+/// Returns the name of a treatment's corrected numbers where the row shows these: others took elapsed
+/// time from its trials or from those of the control that is subtracted, and it is known how much.
+fn carrier(table: &Table<'_>, response: &Response, treatment: &Treatment) -> Option<String> {
+    response.cpu_twin.as_ref()?;
+    let control = response.subtract.as_ref().map(|cell| treatment.with(cell));
+    let mut behind = vec![table.losses(&response.name, treatment)];
+    behind.extend(control.map(|control| table.losses(&response.name, &control)));
+    let is_corrected =
+        behind.iter().any(|it| it.disturbed.shifts()) && behind.iter().all(|it| it.is_known);
+    is_corrected.then(|| corrected(&response.name))
 }
 
 /// Returns the median over trials with its interval, or the number itself where it is computed and all

@@ -60,10 +60,12 @@ struct Pair<'a> {
 
 impl Pair<'_> {
     fn fill_row(&self, row: &mut EstimateRow) {
-        let (response, treatment) = (row.response.as_str(), &row.treatment);
-        let subtracted = self.table.design.response(response).and_then(|it| it.subtract.as_ref());
+        let treatment = &row.treatment;
+        let subtracted =
+            self.table.design.response(&row.response).and_then(|it| it.subtract.as_ref());
         let control = subtracted.map(|cell| treatment.with(cell));
         let control = control.iter().filter(|control| *control != treatment);
+        let response = row.carried_by.as_ref().unwrap_or(&row.response);
         let again = || median_estimate(&self.without.trials(response, treatment));
         let behind = std::iter::once(treatment).chain(control);
         (row.tagged, row.untagged) = self.once_more(response, behind, again);
@@ -83,6 +85,7 @@ impl Pair<'_> {
         treatments: impl IntoIterator<Item = &'t Treatment>,
         again: impl Fn() -> Option<Estimate>,
     ) -> (u32, Option<Estimate>) {
+        // Only elapsed time is corrected, which is never computed.
         if self.table.design.response(response).is_some_and(|response| response.exact) {
             return (0, None);
         }

@@ -132,8 +132,8 @@ fn where_every_trial_has_a_tag_there_is_no_second_number() {
 }
 
 #[test]
-fn a_number_carried_by_cpu_time_is_compared_with_its_like() {
-    // Every other block has its wall clock doubled by others and a tag for it; CPU time is right.
+fn a_corrected_number_is_compared_with_its_like() {
+    // Every other block has its elapsed time doubled by others and a tag for it.
     let both = |block: u32, model: &str, ns: i64| {
         let busy = block.is_multiple_of(2);
         let wall = if busy { 2 * ns } else { ns };
@@ -142,6 +142,7 @@ fn a_number_carried_by_cpu_time_is_compared_with_its_like() {
         trial
             .wall(wall as u64)
             .cpu(ns as u64)
+            .queue(ns as u64, (wall - ns) as u64)
             .foreign(if busy { 10 * wall as u64 } else { 0 })
             .record()
     };
@@ -151,7 +152,7 @@ fn a_number_carried_by_cpu_time_is_compared_with_its_like() {
         })
         .collect();
     let cost = &summary(study(), &records).experiments[0].findings[0].result;
-    assert_eq!(cost.carried_by.as_deref(), Some("cpu_ns"));
+    assert_eq!(cost.carried_by.as_deref(), Some("corrected_task_ns"));
     assert_eq!((cost.tagged, cost.untagged.unwrap().samples), (12, 6));
     assert!((cost.untagged.unwrap().point - 2.005).abs() < 0.01);
 }
