@@ -111,11 +111,15 @@ fn frequencies_are_covered_whatever_depends_on_what() {
 #[test]
 fn effects_are_found() {
     let mut draws = Draws::new(5_000);
-    let mut found = |effect: f64, blocks: usize, claims: usize| {
-        let finds =
-            (0..SESSIONS).filter(|_| Test::Sign.finds(effect, (blocks, claims), &mut draws));
+    let mut found_by = |test: Test, effect: f64, blocks: usize, claims: usize| {
+        let finds = (0..SESSIONS).filter(|_| test.finds(effect, (blocks, claims), &mut draws));
         finds.count() as f64 / SESSIONS as f64
     };
+    // What the sign test pays for needing no normal noise is bounded.
+    for test in [Test::Sign, Test::Paired, Test::Welch] {
+        assert!(found_by(test, 0.06, 20, 5) > 0.95, "{test:?}");
+    }
+    let mut found = |effect, blocks, claims| found_by(Test::Sign, effect, blocks, claims);
     // Eight blocks decide one claim that is far from its edge, ten decide a hundred.
     assert!(found(1.0, 8, 1) == 1.0 && found(1.0, 10, 100) > 0.95);
     assert!(found(0.1, 12, 10) > 0.9 && found(0.05, 40, 100) > 0.9);
