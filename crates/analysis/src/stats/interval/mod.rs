@@ -179,11 +179,27 @@ impl Located {
     }
 
     fn sign_test(&self, speaks_for: impl Fn(f64) -> bool) -> f64 {
+        let (against, effective) = self.counted(speaks_for);
+        tail(against, self.samples, effective)
+    }
+
+    /// Returns how many blocks do not speak for a statement, and the independent blocks that the sign
+    /// test counts all of them as.
+    fn counted(&self, speaks_for: impl Fn(f64) -> bool) -> (usize, f64) {
         let sides: Vec<f64> =
             self.blocks.iter().map(|value| f64::from(u8::from(speaks_for(*value)))).collect();
         let against = self.samples - sides.iter().filter(|side| **side > 0.5).count();
         let correlation = if against > 1 { correlation(&sides, NORMAL_900) } else { None };
-        tail(against, self.samples, effective(self.samples, correlation))
+        (against, effective(self.samples, correlation))
+    }
+
+    /// Returns the independent blocks that [`Located::p_value`] counts against a boundary.
+    pub(crate) fn independent(&self, boundary: f64) -> f64 {
+        let is_beyond = |value: f64| match boundary < self.point {
+            true => value > boundary && !near(value, boundary),
+            false => value < boundary && !near(value, boundary),
+        };
+        self.counted(is_beyond).1
     }
 
     /// Reports whether half of the 99.5 % interval is at most that wide: the sign that a session may stop.
