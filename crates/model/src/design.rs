@@ -1,6 +1,6 @@
 use crate::{
     Account, Claim, Control, Diagnosis, Figure, Finding, Headline, Planted, Profile, ProgramFile,
-    Subject, Unit,
+    Quantity, Subject, Unit,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -255,6 +255,16 @@ impl Design {
         let factor = self.factors.iter().find(is_of_programs);
         let level = treatment.level(&factor.filter(|_| self.is_exact())?.name)?;
         programs().find(|known| *known == level).map(String::as_str)
+    }
+
+    /// Reports whether a finding or a claim asks how often a response happens. Its number at a treatment is
+    /// then that frequency, and the median over blocks another thing.
+    pub fn is_frequency(&self, response: &str) -> bool {
+        let findings = self.findings.iter().map(|finding| &finding.quantity);
+        let mut asked = findings.chain(self.claims.iter().map(|claim| &claim.quantity));
+        asked.any(|quantity| {
+            matches!(quantity, Quantity::Frequency { .. }) && quantity.response() == response
+        })
     }
 
     /// The response of that name.

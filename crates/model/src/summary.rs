@@ -1,4 +1,4 @@
-use crate::{Cell, Quantity, Region, Treatment, Unit};
+use crate::{Cell, Likeness, Lost, Quantity, Region, Treatment, Unit, Visible};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +35,9 @@ pub struct Trust {
     pub floor: Option<f64>,
     /// The same in ten times the time: with ten times the blocks, if these are independent.
     pub floor_in_ten_times: Option<f64>,
+    /// What the session's ratios can show; null where none has a floor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visible: Option<Visible>,
 }
 
 /// What the machine did beside the trials, over the whole session.
@@ -209,7 +212,8 @@ pub struct EstimateRow {
     pub response: String,
     /// In which unit.
     pub unit: Unit,
-    /// The median over trials, with its interval; null with fewer than 2 trials.
+    /// The median over trials, with its interval; of a response of which a finding or a claim asks how
+    /// often it happens, the frequency over all trials. Null with fewer than 2 trials.
     pub estimate: Option<Estimate>,
     /// As in a quantity: set where the trials' elapsed times are corrected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -246,6 +250,13 @@ pub struct QuantityResult {
     pub floor: Option<f64>,
     /// The same in ten times the time: with ten times the blocks, if these are independent.
     pub floor_in_ten_times: Option<f64>,
+    /// Where the interval of a ratio lies; null of another quantity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub likeness: Option<Likeness>,
+    /// Trials that one side lost, if more than chance explains, or because they timed out: they may be
+    /// its slow ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<Lost>,
     /// Trials behind it that have a tag.
     pub tagged: u32,
     /// The same from the trials without a tag, where some have one; null where they do not give
@@ -292,6 +303,10 @@ pub struct ClaimResult {
     /// Blocks whose own number lies on the same side of the region's end as the point, or within
     /// the region if the point does; null for a frequency.
     pub agreeing_blocks: Option<u32>,
+    /// The independent blocks that the p-value counts, where neighbouring blocks are alike; null
+    /// where it counts all of them as such, and for a frequency.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub independent_blocks: Option<f64>,
     /// The number's floor as its verdict needs it, which shares its error with the claims that the session
     /// leaves open: the smallest difference from an end of the region that is decided in 80 % of
     /// sessions. In the terms of `result.floor`; null where that is, and where so few blocks decide

@@ -105,6 +105,10 @@ pub(crate) struct Fold<'a> {
 /// A claim, its verdict and what that rests on.
 pub(crate) struct Claim {
     pub(crate) verdict: Verdict,
+    /// The verdict in words, with the region that was tested, and of an open claim where it points.
+    pub(crate) judged: String,
+    /// Why it is open and what is missing; empty where it is decided, or has no number.
+    pub(crate) open: String,
     pub(crate) text: String,
     pub(crate) source: String,
     /// What the number compares, in which direction: "fork ÷ pthread".

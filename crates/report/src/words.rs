@@ -1,8 +1,8 @@
 //! The words that terminal and page share: verdicts, regions, quantities, dates, commands.
 
 use model::{
-    Caches, Cell, Design, Factor, Inquiry, Manifest, Outcome, Quantity, Record, Region, Response,
-    Term, Treatment, Verdict,
+    Caches, Cell, ClaimResult, Design, Factor, Inquiry, Lies, Likeness, Lost, Manifest, Outcome,
+    Quantity, Record, Region, Response, Term, Treatment, Verdict,
 };
 use wording::number::{self, Terms};
 use wording::{command_line, counted, quoted, short};
@@ -34,6 +34,49 @@ pub(crate) fn verdict(verdict: Verdict) -> &'static str {
     }
 }
 
+/// Returns a claim's verdict with the region that it was tested against: "Refuted (claimed: at least 2×)",
+/// "Inconclusive, points to true (claimed: at most 5 %)".
+pub(crate) fn judged(claim: &ClaimResult) -> String {
+    let points = match claim.open.and_then(|open| open.leans) {
+        Some(Verdict::Supported) => ", points to true",
+        Some(Verdict::Refuted) => ", points to false",
+        _ => "",
+    };
+    let region = region(claim.holds_if, number::terms(&claim.result));
+    format!("{}{points} (claimed: {region})", wording::capital(verdict(claim.verdict)))
+}
+
+/// Returns how far apart the sides of a ratio are, where its interval does not lie beyond the region in
+/// which they are alike: "more, by less than 5 %"; `None` elsewhere.
+pub(crate) fn apart(likeness: Likeness, above: bool) -> Option<String> {
+    let margin = number::share(likeness.alike.high? - 1.0);
+    let more = if above { "more" } else { "less" };
+    match likeness.lies {
+        Lies::Above | Lies::Below => None,
+        Lies::Upwards | Lies::Downwards => Some(format!("{more}; {margin} not decided")),
+        Lies::Slight => Some(format!("{more}, by less than {margin}")),
+        Lies::Alike => Some(format!("less than {margin} apart")),
+        Lies::Open => Some("more or less is open".into()),
+    }
+}
+
+/// Returns what trials that one side lost mean for a number.
+pub(crate) fn lost(lost: &Lost) -> String {
+    let how = match lost.timed_out {
+        0 => "failed",
+        n if n == lost.trials => "timed out",
+        _ => "failed or timed out",
+    };
+    let (at, own) = (cell(&lost.at), number::count(lost.trials.into()));
+    let other = if lost.other_trials == 0 { "none".into() } else { lost.other_trials.to_string() };
+    format!(
+        "{own} of {} trials of {at} {how}, and {other} of {} of the other side: if these were its slow \
+         ones, {at} is slower than shown",
+        number::count(lost.of.into()),
+        number::count(lost.other_of.into())
+    )
+}
+
 /// Where a number must lie, in its own terms: "between 2.0× and 3.0×", "at least 15×".
 pub(crate) fn region(region: Region, terms: Terms<'_>) -> String {
     let end = |x: f64| number::rounded(x, terms);
@@ -45,11 +88,17 @@ pub(crate) fn region(region: Region, terms: Terms<'_>) -> String {
     }
 }
 
+/// What a value of a response is that has a frequency over all trials: another number.
+const MEDIAN_RATE: &str = "median of the blocks' rates";
+
 /// What a quantity is, in words: "time to create: mechanism fork ÷ mechanism pthread".
 pub(crate) fn quantity(quantity: &Quantity, design: &Design) -> String {
     use Quantity as Q;
     let name = name(design, quantity.response());
     match quantity {
+        Q::Value { response, at } if design.is_frequency(response) => {
+            format!("{MEDIAN_RATE}: {name}{}", at_cell(at))
+        }
         Q::Value { at, .. } => format!("{name}{}", at_cell(at)),
         Q::Ratio { of, to, .. } => format!("{name}: {} ÷ {}", cell(of), cell(to)),
         Q::Difference { of, to, .. } => format!("{name}: {} − {}", cell(of), cell(to)),

@@ -100,20 +100,26 @@ pub const CORRECTED: &str = "(without other programs)";
 pub fn result_parts(result: &QuantityResult) -> Option<Parts> {
     let estimate = result.estimate.as_ref()?;
     let terms = terms(result);
-    let limit = match (result.events, result.chances) {
-        (Some(0), Some(_)) => Some(("at most", estimate.high)),
-        (Some(events), Some(chances)) if events == chances => Some(("at least", estimate.low)),
-        _ => None,
+    let mut number = match (result.events, result.chances) {
+        (Some(events), Some(chances)) => rate(estimate, events, chances),
+        _ => parts(estimate, terms),
     };
-    if let Some((word, end)) = limit {
-        let point = format!("{word} {}", rounded(end, terms));
-        return Some(Parts { point, interval: String::new() });
-    }
-    let mut number = parts(estimate, terms);
+    // The correction stands with a number that it has moved.
     if result.carried_by.is_some() {
         number.interval = format!("{} {CORRECTED}", number.interval).trim_start().into();
     }
     Some(number)
+}
+
+/// Returns a frequency with its interval, or of none its upper limit and of all its lower.
+pub fn rate(estimate: &Estimate, events: u64, chances: u64) -> Parts {
+    let (word, end) = match events {
+        0 => ("at most", estimate.high),
+        _ if events == chances => ("at least", estimate.low),
+        _ => return parts(estimate, Terms::Frequency),
+    };
+    let point = format!("{word} {}", rounded(end, Terms::Frequency));
+    Parts { point, interval: String::new() }
 }
 
 /// Returns how often something happened, in counts: "12 of 3 400 000", "none of 300", "all of 20".
@@ -273,6 +279,11 @@ fn parts_with(estimate: &Estimate, terms: Terms<'_>, fewer: usize) -> Parts {
     if is_exact(estimate) {
         return Parts { point: rounded(estimate.point, terms), interval: String::new() };
     }
+    // No ratio of times or counts lies below 0: only its upper limit is known.
+    if terms == Terms::Times && estimate.low <= 0.0 && estimate.high > 0.0 {
+        let point = format!("less than {}", rounded(estimate.high, terms));
+        return Parts { point, interval: String::new() };
+    }
     let largest = ends.iter().filter(|x| x.is_finite()).fold(0.0_f64, |a, x| a.max(x.abs()));
     let reference = if estimate.point == 0.0 { largest } else { estimate.point };
     let frame = frame(terms, reference);
@@ -283,11 +294,26 @@ fn parts_with(estimate: &Estimate, terms: Terms<'_>, fewer: usize) -> Parts {
         // The interval of a few events is wide, and their rate still no round number.
         decimals = decimals.max((1 - exponent(point)).clamp(0, 9) as usize);
     }
+    if terms == Terms::Times {
+        decimals =
+            ends.into_iter().map(|end| decimals_beside_1(end, decimals)).fold(decimals, usize::max);
+    }
     let decimals = decimals.saturating_sub(fewer);
     Parts {
         point: format!("{}{}", number(point, decimals), frame.suffix),
         interval: format!("[{}, {}]", number(low, decimals), number(high, decimals)),
     }
+}
+
+/// Returns the least number of decimals, from `decimals` up, with which an end of a ratio's interval that
+/// is not 1 is not printed as 1: on which side of it the end lies says which side is larger.
+fn decimals_beside_1(end: f64, decimals: usize) -> usize {
+    let is_seen = |decimals: &usize| {
+        let half = 0.5 * 0.1_f64.powi(i32::try_from(*decimals).unwrap_or(9));
+        end == 1.0 || (end - 1.0).abs() > half
+    };
+    let most = (DIGITS_MAX - 1) as usize;
+    (decimals..=most).find(is_seen).unwrap_or(decimals)
 }
 
 /// Reports whether a number was the same in every trial, or known beforehand: there is no interval to show.

@@ -7,7 +7,7 @@ use crate::stats::interval::Located;
 use crate::stats::tail::NORMAL_800;
 use crate::stats::tail::TEN_TIMES;
 use laws::tail::student_quantile;
-use model::Estimate;
+use model::{Estimate, Region};
 
 /// The scale on which the centre and its interval were formed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,9 @@ impl Evidence {
             Evidence::None => None,
             Evidence::Blocks { located, scale, .. } => {
                 let estimate = located.estimate(|value| match scale {
-                    Scale::Linear | Scale::Relative => value,
+                    Scale::Linear => value,
+                    // Both sides of a ratio are positive in truth, whatever a subtraction left.
+                    Scale::Relative => value.max(0.0),
                     Scale::Log => value.exp(),
                     Scale::Unit => value.clamp(0.0, 1.0),
                 });
@@ -116,6 +118,16 @@ impl Evidence {
     pub(crate) fn beyond(&self, boundary: f64) -> Option<(usize, usize)> {
         let located = self.located()?;
         Some((located.beyond(self.scaled(boundary)), located.samples))
+    }
+
+    /// Returns the independent blocks that the p-value of a region counts, where neighbouring blocks are
+    /// alike by the interval or by that test; `None` elsewhere.
+    pub(crate) fn independent_blocks(&self, region: Region) -> Option<f64> {
+        let located = self.located()?;
+        let ends = [region.low, region.high].into_iter().flatten();
+        let fewest = ends.map(|end| located.independent(self.scaled(end))).reduce(f64::min)?;
+        let alike = located.correlation.is_some() || fewest < located.samples as f64;
+        alike.then_some(fewest)
     }
 
     /// Returns a number on the scale on which the interval was formed.

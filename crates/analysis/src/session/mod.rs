@@ -9,6 +9,8 @@ pub(crate) mod floors;
 pub(crate) mod grade;
 pub(crate) mod harness;
 pub(crate) mod input;
+pub(crate) mod likeness;
+pub(crate) mod lost;
 pub(crate) mod meter;
 pub(crate) mod need;
 pub(crate) mod numbers;

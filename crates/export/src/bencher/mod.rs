@@ -2,7 +2,7 @@
 
 use crate::cases::{LeftOut, each_case};
 use crate::{Choice, Result, Session, write_json};
-use analysis::{median, median_estimate};
+use analysis::median;
 use model::Design;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -12,7 +12,8 @@ use std::io::Write;
 const NAME_BYTES_MAX: usize = 1024;
 
 /// Writes the estimates of the session as Bencher Metric Format: a benchmark per treatment, a
-/// measure per response, the median over trials and its 95 % interval, as in summary.json.
+/// measure per response, the median over trials (or the frequency) and its 95 % interval, as in
+/// summary.json.
 ///
 /// A measure is called like its response with `-` for `_` (a slug), and is in the response's unit.
 /// A single trial has no interval.
@@ -27,7 +28,7 @@ pub fn bencher(session: &Session<'_>, choice: &Choice, out: impl Write) -> Resul
         |_, _, _| true,
         |case| {
             let values = case.values();
-            let estimate = median_estimate(&values);
+            let estimate = case.numbers.estimate(case.response, case.treatment);
             let Some(value) = estimate.map(|it| it.point).or_else(|| median(&values)) else {
                 return;
             };

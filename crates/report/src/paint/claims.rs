@@ -20,16 +20,18 @@ pub(super) fn lines(claims: &[Claim], width: usize, folds: Folds) -> Vec<String>
 fn one(claim: &Claim, width: usize, folds: Folds) -> Vec<String> {
     let style = style(claim.verdict);
     let mut lines = marked(words::mark(claim.verdict), style, &claim.text, width);
-    let verdict = capital(words::verdict(claim.verdict));
     let (number, source) = (plain_words(&claim.number), &claim.source);
     let measured = match claim.missing.as_str() {
         "" => format!("{} {number}", claim.direction),
         why => format!("{}: {why}", uncapital(&number)),
     };
-    let text = format!("{verdict}: {}. Source: {source}.", measured.trim().trim_end_matches('.'));
+    let measured = measured.trim().trim_end_matches('.');
+    let open = if claim.open.is_empty() { String::new() } else { format!("; {}", claim.open) };
+    let text = format!("{}: {measured}{open}. Source: {source}.", claim.judged);
+    let word = format!("{INDENT}{}", capital(words::verdict(claim.verdict)));
     let judged = plain(&text, INDENT, width).into_iter().enumerate();
-    lines.extend(judged.map(|(index, line)| match line.split_once(':') {
-        Some((word, rest)) if index == 0 => format!("{}:{rest}", paint(style, word)),
+    lines.extend(judged.map(|(index, line)| match line.strip_prefix(&word) {
+        Some(rest) if index == 0 => format!("{}{rest}", paint(style, &word)),
         _ => line,
     }));
     if folds == Folds::Closed {

@@ -154,9 +154,9 @@ fn key_claims(claims: &[Claim]) -> Markup {
                     span.verdict aria-hidden="true" { (words::mark(claim.verdict)) }
                     span {
                         (short(&brief(&claim.text), 600)) " "
-                        @let verdict = wording::capital(words::verdict(claim.verdict));
-                        @if claim.number.0.is_empty() { span.verdict { (verdict) "." } }
-                        @else { span.verdict { (verdict) ":" } " " (inline(&claim.number)) }
+                        @if claim.number.0.is_empty() { span.verdict { (claim.judged) "." } }
+                        @else { span.verdict { (claim.judged) ":" } " " (inline(&claim.number)) }
+                        @if !claim.open.is_empty() { "; " (claim.open) "." }
                     }
                 }
             }
@@ -181,7 +181,9 @@ fn claim(claim: &Claim) -> Markup {
                 @for text in &claim.about { p.small { (inline(text)) } }
             }
             td.measured {
+                p.small { b { (claim.judged) } }
                 p.figures { (inline(&claim.number)) }
+                @if !claim.open.is_empty() { p.small { (wording::capital(&claim.open)) "." } }
                 @if !claim.missing.is_empty() {
                     p.small { (wording::capital(&short(&claim.missing, 1000))) "." }
                 }

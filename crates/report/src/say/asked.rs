@@ -1,6 +1,7 @@
 //! Quantities that were asked of sessions.
 
 use crate::doc::{Block, Doc, Tone};
+use crate::words;
 use model::{Asked, Quantity};
 use wording::number;
 
@@ -20,9 +21,12 @@ pub fn asked(answers: &[Asked]) -> Doc<'static> {
         };
         let line = format!("{session}{} = {number}", answer.asked);
         doc.push(Block::plain(line));
-        if !result.remark.is_empty() {
-            doc.push(Block::note(Tone::Quiet, result.remark.clone()));
-        }
+        let above = result.estimate.is_some_and(|estimate| estimate.point > 1.0);
+        let apart = result.likeness.and_then(|likeness| words::apart(likeness, above));
+        let lost = result.lost.as_ref().map(words::lost);
+        let remark = wording::stated(&result.remark).map(String::from);
+        let notes = [apart, lost, remark].into_iter().flatten();
+        doc.blocks.extend(notes.map(|note| Block::note(Tone::Quiet, note)));
     }
     doc
 }

@@ -3,11 +3,12 @@
 
 use super::catalog;
 use super::chapter::{self, Chapter};
+use super::experiment;
 use crate::doc::{Block, Claim, Text};
 use crate::words;
 use crate::{Session, chart};
 use maud::Markup;
-use model::{ClaimResult, Estimate, Grade, QuantityResult, Verdict};
+use model::{ClaimResult, Estimate, Grade, OpenWhy, QuantityResult, Verdict};
 use wording::number::{self, Terms, result_parts, rough, terms};
 use wording::{capital, counted, short};
 
@@ -51,7 +52,7 @@ pub(crate) fn claims(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
         "The numbers are computed, and have neither interval nor p."
     } else {
         "Bar: the 95 % confidence interval measured here. p is that of the sign test over blocks, \
-         before Holm's correction over all claims of the session; the floor is the smallest \
+         before Hommel's correction over all claims of the session; the floor is the smallest \
          difference that could have been found."
     });
     vec![
@@ -89,9 +90,11 @@ pub(crate) fn claim(chapter: &Chapter<'_>, claim: &ClaimResult) -> Claim {
             (Text::strong(capital(&missing.word)), missing.why, Markup::default())
         }
     };
-    let caveat = wording::stated(&result.remark).filter(|_| result.estimate.is_some());
+    let caveat = experiment::remark(result);
     Claim {
         verdict: claim.verdict,
+        judged: words::judged(claim),
+        open: open(claim).unwrap_or_default(),
         text: claim.text.clone(),
         source: claim.source.clone(),
         direction: direction(chapter, claim),
@@ -99,7 +102,7 @@ pub(crate) fn claim(chapter: &Chapter<'_>, claim: &ClaimResult) -> Claim {
         missing,
         drawing,
         about: about.collect(),
-        caveat: caveat.map(|remark| format!("{}.", capital(&short(remark, 1000)))),
+        caveat,
         evidence: rests_on(chapter, claim),
     }
 }
@@ -123,8 +126,6 @@ fn rests_on(chapter: &Chapter<'_>, claim: &ClaimResult) -> Vec<Text> {
     if !is_headline(chapter, claim) {
         lines.extend(catalog::of_quantity(chapter, &result.quantity).map(Text::from));
     }
-    let region = words::region(claim.holds_if, terms(result));
-    lines.push(Text::from("True if it is ").then(Text::strong(region)).then("."));
     lines.push(decision(claim).into());
     if result.estimate.is_some() {
         lines.push(graded(chapter, claim));
@@ -165,11 +166,53 @@ fn decision(claim: &ClaimResult) -> String {
     text.trim_end().to_string()
 }
 
-/// Returns how many blocks are on the side of the verdict: "19 of 20 blocks agree: ".
+/// Returns how many blocks are on the side of the verdict: "19 of 20 blocks agree: ". Where neighbouring
+/// blocks are alike, also as how many the test counts them.
 fn agreeing(claim: &ClaimResult) -> String {
-    let all = claim.result.estimate.as_ref().map_or(0, |estimate| estimate.samples);
-    let few = if claim.verdict == Verdict::Inconclusive { ", too few for a verdict" } else { "" };
-    claim.agreeing_blocks.map_or(String::new(), |n| format!("{n} of {all} blocks agree{few}: "))
+    let counted = claim.independent_blocks.map_or(String::new(), |n| {
+        format!(", and the test counts all as {} independent ones", rough(n, Terms::Plain))
+    });
+    agree(claim).map_or(String::new(), |agree| format!("{agree}{counted}: "))
+}
+
+/// Returns how many blocks agree: "19 of 20 blocks agree"; `None` for a frequency.
+fn agree(claim: &ClaimResult) -> Option<String> {
+    let all = claim.result.estimate.as_ref()?.samples;
+    Some(format!("{} of {all} blocks agree", claim.agreeing_blocks?))
+}
+
+/// Returns why a claim with a number is open, and what is missing for a verdict; `None` where it is decided.
+pub(crate) fn open(claim: &ClaimResult) -> Option<String> {
+    let open = claim.open?;
+    let estimate = claim.result.estimate?;
+    let agree = agree(claim);
+    let why = match open.why {
+        OpenWhy::NoNumber => return Some("no number could refute it".into()),
+        OpenWhy::FewBlocks => format!("{} blocks are too few for any verdict", estimate.samples),
+        OpenWhy::AtTheEdge => {
+            let ends = [claim.holds_if.low, claim.holds_if.high].into_iter().flatten();
+            let inside = ends.filter(|end| (estimate.low..=estimate.high).contains(end));
+            let ends = inside.map(|end| Some(number::rounded(end, terms(&claim.result))));
+            let ends =
+                wording::clauses(ends, " and ").map(|ends| format!("the interval contains {ends}"));
+            wording::clauses([ends, agree], ", and ").unwrap_or_default()
+        }
+        OpenWhy::FewAgree => match agree {
+            Some(agree) => format!("{agree}, too few among this session's claims"),
+            None => "the trials are too few among this session's claims".into(),
+        },
+        OpenWhy::Changed => "it changed during the session, and its parts disagree".into(),
+    };
+    let missing = match (open.more_blocks, claim.agreeing_blocks) {
+        (Some(1), _) => "1 more block that agrees alike decides it".into(),
+        (Some(n), _) => format!("{n} more blocks that agree alike decide it"),
+        (None, Some(_)) if claim.independent_blocks.is_some() => {
+            "blocks farther apart in time may decide it".into()
+        }
+        (None, Some(_)) => "more blocks like these leave it open".into(),
+        (None, None) => "a verdict takes more trials".into(),
+    };
+    Some(format!("{why}; {missing}"))
 }
 
 fn p_value(p: f64) -> String {
@@ -178,7 +221,7 @@ fn p_value(p: f64) -> String {
 
 /// What the floors mean; said once where they stand beside verdicts.
 pub(crate) const FLOOR_MEANING: &str = "The floor is the smallest difference that would have been \
-    found four times in five. It is meant for one number alone, before Holm's correction over the \
+    found four times in five. It is meant for one number alone, before Hommel's correction over the \
     session's claims; a claim of about that size takes more blocks to decide.";
 
 /// What the grades mean; also said once.
@@ -264,6 +307,8 @@ mod tests {
     fn result(quantity: Quantity, unit: Option<Unit>) -> QuantityResult {
         QuantityResult {
             of_means: None,
+            likeness: None,
+            lost: None,
             quantity,
             unit,
             estimate: None,

@@ -160,7 +160,9 @@ fn worth(result: &QuantityResult) -> Option<String> {
 pub(crate) fn remark(result: &QuantityResult) -> Option<String> {
     result.estimate?;
     let remarks = result.remark.split("; ").filter(|remark| !remark.starts_with("exact: "));
-    let remarks = wording::clauses(remarks.map(|remark| Some(remark.into())), "; ")?;
+    let lost = result.lost.as_ref().map(words::lost);
+    let remarks =
+        wording::clauses(std::iter::once(lost).chain(remarks.map(|it| Some(it.into()))), "; ")?;
     (!remarks.is_empty()).then(|| wording::sentence(&remarks, 1000))
 }
 

@@ -1,47 +1,20 @@
 //! The main answers of a session as a picture: what its first screen shows.
 
 use super::chapter::Chapter;
-use super::trust;
+use super::{claims, trust};
 use crate::Session;
 use crate::chart::{Answer, Answers};
 use crate::doc::{Block, Drawing, Figure, Text, Tone};
-use crate::words::anchor;
+use crate::words::{self, anchor};
 use maud::html;
-use model::{Estimate, Headline, QuantityResult, Verdict, Yes};
+use model::{ClaimResult, Estimate, Headline, Lies, Likeness, QuantityResult, Verdict, Yes};
 use wording::number::{
     CORRECTED, Parts, Terms, counts, joined, placed, result_parts, share, terms,
 };
 use wording::{capital, short, stated, uncapital};
 
-/// Ratios that differ from 1 by less than this factor make no difference worth its name.
-const SMALL: f64 = 1.05;
-
 /// Answers of a session without headlines that are drawn at most.
 const FIRST_MAX: usize = 12;
-
-/// Where a ratio lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Lies {
-    Above,
-    Below,
-    /// In the band, at 1 or on both its sides.
-    Within,
-    /// In the band, all of it on one side of 1.
-    Slight,
-    Undecided,
-}
-
-/// Returns where the interval of a ratio lies: beyond a band around 1, in it, or across one of its ends. In the
-/// band an interval on one side of 1 shows a difference, if a small one.
-fn lies(estimate: &Estimate, (low, high): (f64, f64)) -> Lies {
-    match estimate {
-        e if e.low > high => Lies::Above,
-        e if e.high < low => Lies::Below,
-        e if e.low < low || e.high > high => Lies::Undecided,
-        e if e.low > 1.0 || e.high < 1.0 => Lies::Slight,
-        _ => Lies::Within,
-    }
-}
 
 /// A headline with what answers it.
 struct Asked<'a> {
@@ -50,7 +23,9 @@ struct Asked<'a> {
     result: &'a QuantityResult,
     /// The number, turned if the headline says so.
     estimate: Option<Estimate>,
-    verdict: Option<Verdict>,
+    /// Where that number lies, if it is a ratio.
+    likeness: Option<Likeness>,
+    claim: Option<&'a ClaimResult>,
 }
 
 impl<'a> Asked<'a> {
@@ -70,8 +45,11 @@ impl<'a> Asked<'a> {
             true => result.estimate.map(turned),
             false => result.estimate,
         };
-        let verdict = claim.map(|claim| claim.verdict);
-        Some(Asked { headline, chapter, result, estimate, verdict })
+        let likeness = match headline.turned {
+            true => result.likeness.map(Likeness::turned),
+            false => result.likeness,
+        };
+        Some(Asked { headline, chapter, result, estimate, likeness, claim })
     }
 
     /// Returns the number as it is written; `None` where there is none.
@@ -99,35 +77,52 @@ impl<'a> Asked<'a> {
     /// Returns the answer to a question: yes, no, or neither.
     fn yes(&self) -> Option<bool> {
         let asked = self.headline.yes?;
-        let of_verdict = |yes: Verdict| match self.verdict? {
-            Verdict::Inconclusive => None,
-            found => Some(found == yes),
+        let of_ratio = |yes: bool| match self.likeness?.lies {
+            Lies::Open => None,
+            _ => Some(yes),
         };
-        let of_ratio = |yes: Lies| match lies(&self.estimate?, band()) {
-            Lies::Undecided | Lies::Slight => None,
-            found => Some(found == yes),
-        };
+        let estimate = self.estimate;
         match asked {
-            Yes::Supported => of_verdict(Verdict::Supported),
-            Yes::Refuted => of_verdict(Verdict::Refuted),
-            Yes::Above => of_ratio(Lies::Above),
-            Yes::Below => of_ratio(Lies::Below),
+            Yes::Supported | Yes::Refuted => match self.claim?.verdict {
+                Verdict::Inconclusive => None,
+                found => self.is_yes(found),
+            },
+            Yes::Above => of_ratio(estimate?.low > 1.0),
+            Yes::Below => of_ratio(estimate?.high < 1.0),
         }
+    }
+
+    /// Returns what a verdict answers to the question; `None` where no claim decides it.
+    fn is_yes(&self, verdict: Verdict) -> Option<bool> {
+        match self.headline.yes? {
+            Yes::Supported => Some(verdict == Verdict::Supported),
+            Yes::Refuted => Some(verdict == Verdict::Refuted),
+            Yes::Above | Yes::Below => None,
+        }
+    }
+
+    /// Returns where an open claim that is to answer the question points, why it is open, and what is
+    /// missing.
+    fn open(&self) -> Option<String> {
+        let claim = self.claim.filter(|claim| claim.verdict == Verdict::Inconclusive)?;
+        let points = self.is_yes(claim.open?.leans?)?;
+        let points = if points { "points to yes" } else { "points to no" };
+        let region = words::region(claim.holds_if, terms(&claim.result));
+        let missing = claims::open(claim);
+        wording::clauses([Some(format!("{points} (claimed: {region})")), missing], "; ")
     }
 
     /// Returns the answer on an axis; `None` without a number.
     fn answer(&self) -> Option<Answer> {
         let (estimate, number) = (self.estimate?, self.number()?);
-        let found = match self.is_ratio() {
-            true => lies(&estimate, band()),
-            false => Lies::Above,
-        };
-        let (tone, says) = match found {
-            Lies::Above | Lies::Below => (Tone::Plain, self.says(&number)),
-            Lies::Within => (Tone::Quiet, "No difference found".into()),
-            Lies::Slight => (Tone::Quiet, format!("Less than {} apart", share(SMALL - 1.0))),
-            Lies::Undecided => (Tone::Open, "Not decided".into()),
-        };
+        let apart = self.likeness.and_then(|likeness| {
+            let tone = match likeness.lies {
+                Lies::Alike | Lies::Slight => Tone::Quiet,
+                _ => Tone::Open,
+            };
+            Some((tone, capital(&words::apart(likeness, estimate.point > 1.0)?)))
+        });
+        let (tone, says) = apart.unwrap_or_else(|| (Tone::Plain, self.says(&number)));
         let mut label = short(&self.headline.label, 80);
         let mut number = number;
         // The correction stands where there is room for it.
@@ -137,10 +132,6 @@ impl<'a> Asked<'a> {
         }
         Some(Answer { label, says, tone, estimate, number, to: self.link() })
     }
-}
-
-fn band() -> (f64, f64) {
-    (1.0 / SMALL, SMALL)
 }
 
 /// Returns the main answers of a session, as a page and a terminal show them: those that its experiments
@@ -240,13 +231,16 @@ fn group<'a>(name: &str, mut group: Vec<&Asked<'a>>, style: usize) -> Vec<Block<
     }
     let (title, axis) = name.split_once(": ").unwrap_or((name, ""));
     let (title, axis) = (short(title, 80), short(axis, 80));
-    let within = share(SMALL - 1.0);
+    let band = group.iter().find_map(|one| {
+        let alike = one.likeness?.alike;
+        alike.low.zip(alike.high)
+    });
     let interval = "95 % interval".to_string();
-    let grey = ratios.then(|| format!("grey: less than {within} apart"));
+    let grey = band.map(|(_, high)| format!("grey: less than {} apart", share(high - 1.0)));
     let about = [stated(&axis).map(String::from), Some(interval), grey];
     let about = wording::clauses(about, " · ").unwrap_or_default();
     let strips = group.iter().filter_map(|one| one.answer()).collect();
-    let drawn = Answers { strips, terms, band: ratios.then(band), style };
+    let drawn = Answers { strips, terms, band, style };
     let page = html! {
         section.front-group {
             h2 { (title) span.quiet { (about) } }
@@ -271,7 +265,8 @@ fn yes_or_no<'a>(questions: &[&Asked<'a>]) -> Vec<Block<'a>> {
         let (events, chances) = (one.result.events, one.result.chances);
         let whole = counts(one.result).filter(|_| events == Some(0) || events == chances);
         let point = whole.or(one.number().map(|number| joined(&number))).unwrap_or_default();
-        one.says(&Parts { point, interval: String::new() })
+        let says = one.says(&Parts { point, interval: String::new() });
+        wording::clauses([Some(says), one.open()], "; ").unwrap_or_default()
     };
     let label = |one: &Asked<'_>| short(&one.headline.label, 80);
     let page = html! {
@@ -316,6 +311,7 @@ mod tests {
     use crate::fixture;
     use crate::paint::html_blocks;
     use crate::say::chapter::chapters_without_figures;
+    use model::{Open, OpenWhy};
 
     /// Returns the first screen's picture of a session whose first finding is a ratio of such an interval.
     fn drawn(estimate: Option<(f64, f64, f64)>, change: impl Fn(&mut Headline)) -> String {
@@ -325,6 +321,8 @@ mod tests {
         let known = |(low, point, high)| Estimate::between(low, point, high);
         finding.result.estimate = estimate.map(known);
         finding.result.carried_by = None;
+        finding.result.likeness =
+            estimate.map(|(low, _, high)| Likeness::of(low, high, model::Region::about(1.0, 0.05)));
         let mut headline = Headline {
             group: "Processes compared with threads: process ÷ thread".into(),
             label: "Create".into(),
@@ -345,17 +343,15 @@ mod tests {
         let says = |low, point, high| drawn(Some((low, point, high)), |_| {});
         assert!(says(5.0, 6.0, 7.0).contains("A process costs 6.0× a thread"));
         assert!(says(0.5, 0.6, 0.7).contains("A process costs 0.60× a thread"));
-        for (low, point, high) in [(5.0, 6.0, 7.0), (0.5, 0.6, 0.7)] {
-            assert!(!says(low, point, high).contains("difference found"));
-        }
         let alike = says(0.98, 1.0, 1.02);
-        assert!(alike.contains("No difference found") && !alike.contains("A process costs"));
-        for slight in [says(1.01, 1.02, 1.04), says(0.96, 0.97, 0.99)] {
-            assert!(slight.contains("Less than 5 % apart") && !slight.contains("difference found"));
-        }
-        for open in [says(0.9, 1.0, 1.1), says(1.01, 1.04, 1.06), says(0.94, 0.97, 1.0)] {
-            assert!(open.contains("Not decided"), "{open}");
-            assert!(!open.contains("A process costs") && !open.contains("difference found"));
+        assert!(alike.contains("Less than 5 % apart") && !alike.contains("A process costs"));
+        assert!(says(1.01, 1.02, 1.04).contains("More, by less than 5 %"));
+        assert!(says(0.96, 0.97, 0.99).contains("Less, by less than 5 %"));
+        // An interval on one side of 1 shows a difference; how large it is may be open.
+        assert!(says(1.031, 1.039, 1.051).contains("More; 5 % not decided"));
+        assert!(says(0.94, 0.97, 0.99).contains("Less; 5 % not decided"));
+        for open in [says(0.9, 1.0, 1.1), says(0.94, 0.97, 1.0)] {
+            assert!(open.contains("More or less is open"), "{open}");
         }
     }
 
@@ -396,7 +392,8 @@ mod tests {
         assert!(word(&said(1.5, 2.0, 2.5, Yes::Below), "No"));
         assert!(word(&said(0.98, 1.0, 1.02, Yes::Above), "No"));
         assert!(word(&said(0.9, 1.0, 1.2, Yes::Above), "Not decided"));
-        assert!(word(&said(1.01, 1.02, 1.03, Yes::Above), "Not decided"));
+        assert!(word(&said(1.01, 1.02, 1.03, Yes::Above), "Yes"));
+        assert!(word(&said(1.01, 1.04, 1.06, Yes::Below), "No"));
         assert!(word(&said(0.4, 0.5, 0.6, Yes::Below), "Yes"));
     }
 
@@ -417,12 +414,24 @@ mod tests {
             (Verdict::Supported, "No"),
             (Verdict::Inconclusive, "Not decided"),
         ] {
-            fixture.summary.experiments[0].claims[0].verdict = verdict;
+            let claim = &mut fixture.summary.experiments[0].claims[0];
+            (claim.verdict, claim.agreeing_blocks) = (verdict, Some(7));
+            claim.open = (verdict == Verdict::Inconclusive).then_some(Open {
+                why: OpenWhy::FewAgree,
+                leans: Some(Verdict::Refuted),
+                more_blocks: Some(2),
+            });
             let fixture::Fixture { manifest, records, summary } = &fixture;
             let session = Session { manifest, records, summary };
             let chapters = chapters_without_figures(&session);
             let page = html_blocks(&picture(&chapters)).into_string();
             assert!(page.contains(&format!(">{word}</b>")), "{page}");
+            let is_open = verdict == Verdict::Inconclusive;
+            for missing in
+                ["; points to yes (claimed: ", "2 more blocks that agree alike decide it"]
+            {
+                assert_eq!(page.contains(missing), is_open, "{page}");
+            }
         }
     }
 

@@ -5,9 +5,9 @@ use super::chapter::Chapter;
 use super::{catalog, missing};
 use crate::doc::{Block, Column, Table, Text};
 use crate::words;
-use model::{Cell, EstimateRow, Quantity, Response, Treatment, Unit};
+use model::{Cell, EstimateRow, Response, Treatment, Unit};
 use std::collections::{BTreeMap, BTreeSet};
-use wording::number::{CORRECTED, Terms, count, rounded};
+use wording::number::{CORRECTED, Terms, count, joined, rate};
 use wording::short;
 
 type Cells<'a> = BTreeMap<(&'a Treatment, &'a str), &'a EstimateRow>;
@@ -120,8 +120,8 @@ fn row(
             missing.unwrap_or_else(|| ("not measured".into(), "an interval needs 2 trials".into()));
         return Err(Text::strong(lead).then(format!(": {}", short(&why, 600))));
     };
-    let number = |(response, row): (&&Response, Option<&EstimateRow>)| {
-        counts(chapter, treatment, &response.name).unwrap_or_else(|| {
+    let number = |row: Option<&EstimateRow>| {
+        counts(chapter, treatment, row).unwrap_or_else(|| {
             row.map_or("–".into(), |row| {
                 let number = Text::known(row.estimate, Terms::In(&row.unit));
                 let mark = row.carried_by.as_ref().map(|_| format!("\n{CORRECTED}"));
@@ -129,21 +129,17 @@ fn row(
             })
         })
     };
-    let numbers = columns.iter().zip(own).map(number);
+    let numbers = own.into_iter().map(number);
     Ok(numbers.chain([trials.to_string().into()]).collect())
 }
 
 /// Returns how often something went wrong, exactly, with its rate; `None` unless findings or claims ask
 /// how often it happens.
-fn counts(chapter: &Chapter<'_>, treatment: &Treatment, response: &str) -> Option<Text> {
-    let rate = |quantity: &Quantity| matches!(quantity, Quantity::Frequency { response: name, .. } if name == response);
-    if !chapter.asked().any(rate) {
-        return None;
-    }
+fn counts(chapter: &Chapter<'_>, treatment: &Treatment, row: Option<&EstimateRow>) -> Option<Text> {
+    let row = row.filter(|row| chapter.design.is_frequency(&row.response))?;
     let trials = chapter.records.iter().copied().filter(|record| record.treatment == *treatment);
-    let (events, chances) = analysis::events_among(trials, response)?;
+    let (events, chances) = analysis::events_among(trials, &row.response)?;
     let text = format!("{} of {}", count(events), count(chances));
-    let rate = (events > 0)
-        .then(|| format!("\n{}", rounded(events as f64 / chances as f64, Terms::Frequency)));
+    let rate = row.estimate.map(|it| format!("\n{}", joined(&rate(&it, events, chances))));
     Some(Text::from(text).then(Text::quiet(rate.unwrap_or_default())))
 }

@@ -106,7 +106,7 @@ const HELD: (&str, &str) = ("held", "the 95 % interval contains the true value")
 const NEAR_MISS: (&str, &str) =
     ("near miss", "it misses the true value by little, as one interval in twenty does by chance");
 const EXCLUDED: (&str, &str) =
-    ("excluded", "it misses the true value by more than chance, over all planted answers (Holm)");
+    ("excluded", "it misses the true value by more than chance, over all planted answers (Hommel)");
 
 /// Returns how a result's interval lies to the truth; `None` where there is no interval.
 fn held(planted: &PlantedResult) -> Option<(&'static str, &'static str)> {
@@ -226,6 +226,8 @@ mod tests {
             what: "a wait of 5 µs".into(),
             result: QuantityResult {
                 of_means: None,
+                likeness: None,
+                lost: None,
                 quantity,
                 unit: None,
                 estimate: Some(Estimate {

@@ -140,8 +140,8 @@ pub(super) fn source(session: &Session<'_>) -> String {
 fn how_to_read() -> Block<'static> {
     let test = "Each block of trials gives one number. A claim is supported or refuted if more blocks \
                 lie inside or outside the region that would make it true than chance explains: at most \
-                5 % of sessions hold a wrong verdict on a claim (exact sign test over blocks, Holm's \
-                correction over all claims of the session). Otherwise it is inconclusive. The A/A \
+                5 % of sessions hold a wrong verdict on a claim (exact sign test over blocks, \
+                Hommel's correction over all claims of the session). Otherwise it is inconclusive. The A/A \
                 controls and the planted answers are tested apart, with 5 % each. Shaded: the region. \
                 Bar: the 95 % confidence interval measured here.";
     let floors = format!(
@@ -232,7 +232,8 @@ fn visible<'a>(chapter: &'a Chapter<'a>, letters: Option<Letters>, most: usize) 
     blocks.extend(numbers::overview(chapter));
     blocks.push(Block::plain(opening::answer(chapter)));
     let first = chapter.summary.findings.first().map(|finding| &finding.result);
-    let remark = first.filter(|result| result.of_means.is_some()).and_then(experiment::remark);
+    let remark =
+        first.filter(|it| it.of_means.is_some() || it.lost.is_some()).and_then(experiment::remark);
     blocks.extend(remark.map(|text| Block::paragraph(Role::Caveat, text)));
     let ratios = chapter.summary.findings.iter().skip(1).filter(|finding| {
         let quantity = &finding.result.quantity;

@@ -5,9 +5,9 @@ use super::disturbance;
 use crate::Session;
 use crate::doc::{Block, Table, Text, Tone};
 use crate::words;
-use model::{ControlResult, Design, Estimate};
+use model::{ControlResult, Design, Estimate, Visible};
 use wording::number::{self, Terms, ratio, share};
-use wording::{counted, short};
+use wording::{capital, counted, short};
 
 /// Controls that are named one by one.
 const NAMED_MAX: usize = 3;
@@ -41,8 +41,7 @@ fn found(session: &Session<'_>) -> Found {
             let (warning, answer) = ("trust not known", "not known");
             return Found { tone: Tone::Open, warning, answer, why: vec![why.into()] };
         }
-        let pairs = counted(trust.controls.len() as u64, "A/A control");
-        let why = format!("Identical treatments did not differ ({pairs}).");
+        let why = agreed(&trust.controls);
         return Found { tone: Tone::Good, warning: "", answer: "yes", why: vec![why.into()] };
     };
     let name = |of: &ControlResult| (of.experiment.clone(), of.response.clone());
@@ -67,6 +66,33 @@ fn found(session: &Session<'_>) -> Found {
     );
     let why = vec![Text::strong(so), why.into()];
     Found { tone: Tone::Bad, warning: "do not trust", answer: "not all", why }
+}
+
+/// Returns that no control differs, and how many intervals exclude the ratio that all have.
+fn agreed(controls: &[ControlResult]) -> String {
+    let excludes = |it: &&ControlResult| it.ratio.low > 1.0 || it.ratio.high < 1.0;
+    let pairs = counted(controls.len() as u64, "pair");
+    let exclude = match controls.iter().filter(excludes).count() {
+        0 => String::new(),
+        1 => " One 95 % interval excludes 1; one in twenty does by chance.".into(),
+        n => format!(" {n} of the 95 % intervals exclude 1; one in twenty does by chance."),
+    };
+    format!("Identical treatments do not differ significantly ({pairs}).{exclude}")
+}
+
+/// Returns how small the differences are that the session's ratios can show, and what a verdict takes.
+fn visible(session: &Session<'_>) -> Option<String> {
+    let Visible { ratios, quarter, median, of_verdicts } = session.summary.trust.visible?;
+    let [quarter, median] = [quarter, median].map(|floor| number::rough(floor, Terms::Share));
+    let shown = match ratios {
+        1 => format!("the ratio can show a difference of {median}"),
+        _ => format!(
+            "half of {ratios} ratios can show a difference of {median}, a quarter one of {quarter}"
+        ),
+    };
+    let verdict = of_verdicts
+        .map(|floor| format!("the median verdict takes {}", number::rough(floor, Terms::Share)));
+    wording::clauses([Some(shown), verdict], "; ")
 }
 
 /// Reports whether nothing of a session is measured, so that it has no control and needs none.
@@ -141,13 +167,10 @@ pub(crate) fn line(session: &Session<'_>) -> (Tone, String) {
     let taken = taken.into_iter().filter_map(|(part, text)| Some((part?, text)));
     if let Some((part, text)) = taken.clone().find(|(part, _)| *part > DISTURBED) {
         let text = text.replace("{}", &share(part));
-        return (Tone::Care, format!("Identical runs agreed, but {text}"));
+        return (Tone::Care, format!("Identical runs do not differ significantly, but {text}"));
     }
-    let visible = summary.trust.floor.map(|floor| {
-        format!("; differences from {} are visible", number::rough(floor, Terms::Share))
-    });
-    let text = format!("Trustworthy: identical runs agreed{}", visible.unwrap_or_default());
-    (Tone::Good, text)
+    let agreed = Some("Trustworthy: identical runs do not differ significantly".to_string());
+    (Tone::Good, wording::clauses([agreed, visible(session)], "; ").unwrap_or_default())
 }
 
 /// What the heading over it asks.
@@ -158,7 +181,8 @@ pub(crate) fn answer(session: &Session<'_>) -> Block<'static> {
     let Found { tone, answer, why, .. } = found(session);
     let why = why.first().filter(|_| tone == Tone::Good).map(Text::words);
     let floor = (!is_computed(session)).then(|| floor_sentence(session));
-    let text = wording::sentences([why, floor]);
+    let visible = visible(session).map(|text| format!("{}.", capital(&text)));
+    let text = wording::sentences([why, floor, visible]);
     Block::said(tone, answer, vec![text.into()])
 }
 
@@ -191,7 +215,8 @@ fn controls(session: &Session<'_>) -> Table {
             format!("{}{}", short(&control.experiment, 80), words::at_cell(&control.at)),
             short(&control.response, 80),
             ratio(&control.ratio),
-            if control.differs { "✗ a difference" } else { "✓ no difference" }.to_string(),
+            if control.differs { "✗ a difference" } else { "✓ none that is significant" }
+                .to_string(),
         ]
     });
     Table::of(&["experiment", "response", "#ratio of the two", "found"]).rows(rows)
@@ -271,6 +296,43 @@ mod tests {
     fn controls_that_agree_raise_no_alarm_and_none_at_all_raises_one() {
         assert_eq!(said_with(&[ratio_of(1.01, 0.99, 1.03)]).0, Tone::Good);
         assert_eq!(said_with(&[]).0, Tone::Open);
+    }
+
+    #[test]
+    fn a_control_whose_interval_excludes_1_is_counted_although_none_differs() {
+        let mut fixture = fixture::session(3);
+        let trust = &mut fixture.summary.trust;
+        let control = trust.controls[0].clone();
+        let with = |low, high| ControlResult {
+            ratio: ratio_of(f64::midpoint(low, high), low, high),
+            differs: false,
+            ..control.clone()
+        };
+        trust.controls = vec![with(0.99, 1.02), with(1.01, 1.03), with(0.97, 0.99)];
+        trust.holds = true;
+        let fixture::Fixture { manifest, records, summary } = &fixture;
+        let (tone, text) = said(&Session { manifest, records, summary });
+        assert_eq!(tone, Tone::Good);
+        assert_eq!(
+            text,
+            "Identical treatments do not differ significantly (3 pairs). 2 of the 95 % intervals \
+             exclude 1; one in twenty does by chance."
+        );
+    }
+
+    #[test]
+    fn the_first_line_speaks_of_the_ratios_under_it() {
+        let mut fixture = fixture::session(3);
+        fixture.summary.trust.floor = Some(0.023);
+        fixture.summary.trust.visible =
+            Some(Visible { ratios: 72, quarter: 0.02, median: 0.07, of_verdicts: Some(0.15) });
+        let fixture::Fixture { manifest, records, summary } = &fixture;
+        let (tone, text) = line(&Session { manifest, records, summary });
+        assert_eq!(tone, Tone::Good);
+        assert!(text.ends_with(
+            "half of 72 ratios can show a difference of 7 %, a quarter one of 2 %; the median verdict takes 15 %"
+        ));
+        assert!(!text.contains("2.3 %"), "{text}");
     }
 
     #[test]

@@ -138,7 +138,7 @@ const REST: usize = 5;
 
 /// What an elasticity is.
 const MEANING: &str = "Elasticity: at 1 nothing else limits the program, at 0 the resource does not matter; 95 % \
-     confidence intervals over blocks. Significance: 5 % level, after Holm's correction. Time on the CPU \
+     confidence intervals over blocks. Significance: 5 % level, after Hommel's correction. Time on the CPU \
      includes what is lost there to memory, cache and wake-ups.";
 
 /// What the residual is.

@@ -15,6 +15,7 @@ mod grown;
 mod hostile;
 mod load;
 mod loads;
+mod one_number;
 mod page;
 mod pictures;
 mod plain;

@@ -157,7 +157,7 @@ fn colours_never_stand_alone() {
 }
 
 const MARKS: [(&str, &str); 3] =
-    [("✗ ", "  Refuted: "), ("✓ ", "  Supported: "), ("? ", "  Inconclusive: ")];
+    [("✗ ", "  Refuted (claimed: "), ("✓ ", "  Supported (claimed: "), ("? ", "  Inconclusive")];
 
 fn charts(session: &Session<'_>, width: usize, all: bool) -> String {
     report::charts(session, &[], width, Letters::Unicode, all)

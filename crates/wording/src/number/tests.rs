@@ -8,6 +8,8 @@ fn interval(point: f64, low: f64, high: f64) -> Estimate {
 fn result(quantity: Quantity, unit: Option<Unit>, estimate: Option<Estimate>) -> QuantityResult {
     QuantityResult {
         of_means: None,
+        likeness: None,
+        lost: None,
         quantity,
         unit,
         estimate,
@@ -219,4 +221,28 @@ fn what_is_computed_says_so_in_the_place_of_an_interval() {
     );
     let narrow = parts_within(&Estimate::exactly(999_275.1, 2), Terms::In(&Unit::Ppm), 15);
     assert_eq!(joined(&narrow), "99.93 % [exact]");
+}
+
+#[test]
+fn a_ratio_is_never_printed_below_0() {
+    for low in [-0.0548, 0.0] {
+        let shown = ratio(&interval(12.0, low, 193.0));
+        assert_eq!(shown, "less than 193×");
+    }
+    assert_eq!(ratio(&interval(0.0, 0.0, 0.0)), "0×");
+    let said =
+        sentence("It costs {} as much.", &result(ratio_of(), None, Some(interval(1.0, -1.0, 3.0))));
+    assert_eq!(said, "It costs less than 3× as much.");
+    // A difference may well be negative.
+    let unit = Unit::Ns;
+    assert_eq!(estimate(&interval(1.0, -1.0, 3.0), Terms::In(&unit)), "1.0 ns [−1.0, 3.0]");
+}
+
+#[test]
+fn an_end_beside_1_is_printed_beside_1() {
+    assert_eq!(ratio(&interval(1.03, 1.002, 1.10)), "1.030× [1.002, 1.100]");
+    assert_eq!(ratio(&interval(1.03, 0.9996, 1.10)), "1.0300× [0.9996, 1.1000]");
+    assert_eq!(ratio(&interval(1.03, 1.0, 1.10)), "1.03× [1.00, 1.10]");
+    // Nobody could read more digits than these.
+    assert_eq!(ratio(&interval(1.03, 1.000_01, 1.10)), "1.03× [1.00, 1.10]");
 }

@@ -14,6 +14,8 @@ fn estimate(point: f64) -> Estimate {
 fn result(unit: Option<Unit>, point: f64) -> QuantityResult {
     QuantityResult {
         of_means: None,
+        likeness: None,
+        lost: None,
         quantity: Quantity::Value { response: "task_ns".into(), at: Cell::default() },
         unit,
         estimate: Some(estimate(point)),

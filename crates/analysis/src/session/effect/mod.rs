@@ -21,6 +21,8 @@
 
 use crate::session::disturbance::{DISTURBED_SHARE, Disturbed, Losses, corrected, of_corrected};
 use crate::session::evidence::{Evidence, Scale};
+use crate::session::likeness::likeness;
+use crate::session::lost::lost;
 use crate::session::sample::{ByBlock, Table, tally};
 use crate::session::verdict::{Leaning, lean};
 use crate::stats::frequency::{Frequency, Tally};
@@ -29,8 +31,8 @@ use crate::stats::interval::{
 };
 use crate::stats::order::mean;
 use model::{
-    Cell, Claim, Finding, FindingResult, Level, Outcome, Quantity, QuantityResult, Record,
-    Response, Treatment,
+    Cell, Claim, Estimate, Finding, FindingResult, Level, Outcome, Quantity, QuantityResult,
+    Record, Response, Treatment,
 };
 use std::collections::BTreeSet;
 
@@ -62,13 +64,12 @@ impl Effect {
             _ => None,
         };
         let estimate = self.evidence.estimate();
-        let is_news = |mean: &f64| estimate.is_some_and(|it| *mean < it.low || *mean > it.high);
-        let of_means = self.of_means.filter(is_news);
+        let of_means = self.of_means.zip(estimate).filter(|(mean, it)| is_news(*mean, it));
         let mut remarks = self.remarks.clone();
-        if let Some(ratio) = of_means {
-            let digits = if ratio < 10.0 { 2 } else { 0 };
+        if let Some((ratio, estimate)) = of_means {
             remarks.push(format!(
-                "the ratio of the means is {ratio:.digits$}: some trials lie far from the others"
+                "the ratio of the means is {}: some trials lie far from the others",
+                apart_from(ratio, &estimate)
             ));
         }
         QuantityResult {
@@ -77,8 +78,10 @@ impl Effect {
             quantity: quantity.clone(),
             unit,
             estimate,
-            of_means,
+            of_means: of_means.map(|(ratio, _)| ratio),
             carried_by: self.carried_by.clone(),
+            likeness: likeness(quantity, estimate.as_ref()),
+            lost: lost(table, quantity),
             floor: self.evidence.floor(),
             floor_in_ten_times: self.evidence.floor_in_ten_times(),
             tagged: 0,
@@ -86,6 +89,23 @@ impl Effect {
             remark: remarks.join("; "),
         }
     }
+}
+
+/// A ratio of means that lies less than this share of the median ratio beyond its interval is no news.
+const OF_MEANS_NEWS: f64 = 0.001;
+
+/// Reports whether the ratio of the means lies outside the interval, by more than a reader would notice.
+fn is_news(mean: f64, estimate: &Estimate) -> bool {
+    let beyond = (estimate.low - mean).max(mean - estimate.high);
+    beyond > OF_MEANS_NEWS * estimate.point.abs()
+}
+
+/// Returns a ratio with as many decimals as show that it lies outside an interval.
+fn apart_from(ratio: f64, estimate: &Estimate) -> String {
+    let beyond = (estimate.low - ratio).max(ratio - estimate.high);
+    let least = if ratio < 10.0 { 2.0 } else { 0.0 };
+    let digits = (1.0 - beyond.log10().floor()).clamp(least, 9.0) as usize;
+    format!("{ratio:.digits$}")
 }
 
 /// Returns what a claim's effect says for or against it; `None` also where elapsed time as measured says
@@ -446,8 +466,8 @@ impl Former<'_> {
         }
         if let Some(correlation) = located.correlation {
             self.say(format!(
-                "neighbouring blocks are alike (correlation {correlation:.2}): {blocks} blocks are \
-                 judged as {:.0} independent ones",
+                "neighbouring blocks are alike (correlation {correlation:.2}): the interval counts \
+                 {blocks} blocks as {:.0} independent ones",
                 located.effective.floor()
             ));
         }

@@ -61,6 +61,32 @@ fn a_ratio_of_means_that_tells_something_else_is_given() {
     assert_eq!(result(&design(), &drifting(16, 2.0), ratio("process", "thread")).of_means, None);
 }
 
+#[test]
+fn a_ratio_of_means_that_prints_like_the_median_is_no_news() {
+    // Blocks that agree to five digits: one of them moves the mean beyond the interval, by 0.006 %.
+    let block = |block: u32| {
+        let process = if block == 3 { 10_010_000 } else { 10_000_000 + i64::from(block % 3) };
+        [("thread", 10_000_000), ("process", process)]
+            .map(|(model, value)| task(block, model, "1", value).record())
+    };
+    let records: Vec<Record> = (0..16).flat_map(block).collect();
+    let found = result(&design(), &records, ratio("process", "thread"));
+    assert_eq!(found.of_means, None, "{}", found.remark);
+}
+
+#[test]
+fn a_ratio_of_positive_numbers_ends_at_0() {
+    let block = |block: u32| {
+        let process = if block % 2 == 0 { -500 } else { 900 };
+        [("thread", 1000), ("process", process)]
+            .map(|(model, value)| task(block, model, "1", value).record())
+    };
+    let records: Vec<Record> = (0..12).flat_map(block).collect();
+    let found = result(&design(), &records, ratio("process", "thread"));
+    let estimate = found.estimate.unwrap();
+    assert!(estimate.low == 0.0 && estimate.high > 0.8, "{estimate:?}");
+}
+
 fn fail(record: &mut Record) {
     record.measured = None;
     record.outcome = Outcome::Failed { reason: "a planted failure".into() };

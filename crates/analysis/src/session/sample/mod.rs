@@ -2,9 +2,13 @@
 
 use crate::session::disturbance::{Losses, Taken, cpu_ns, of_corrected};
 use crate::session::tags::Tag;
-use crate::stats::frequency::{Tally, sum};
+use crate::stats::estimate::median_estimate;
+use crate::stats::frequency::{Frequency, Tally, sum};
 use crate::stats::order::{mean, median_in_place};
-use model::{Center, Counters, Design, Measured, Outcome, Quantity, Record, Series, Treatment};
+use model::{
+    Center, Counters, Design, Estimate, Measured, Outcome, Quantity, Record, Response, Series,
+    Treatment,
+};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -284,6 +288,29 @@ impl<'a> Table<'a> {
     /// Returns one number per trial, as [`Table::trials_by_block`].
     pub(crate) fn trials(&self, response: &str, treatment: &Treatment) -> Vec<f64> {
         self.trials_by_block(response, treatment).into_iter().map(|(_, value)| value).collect()
+    }
+
+    /// Returns the number of a response at a treatment: how often it happened if the design asks that
+    /// ([`Design::is_frequency`]), else the median over trials. It is exact where it is computed and all
+    /// trials have the same.
+    /// `carrier` is the name of the numbers that stand in for the response's own.
+    pub fn estimate(
+        &self,
+        response: &Response,
+        carrier: Option<&str>,
+        treatment: &Treatment,
+    ) -> Option<Estimate> {
+        if self.design.is_frequency(&response.name) {
+            let trials = self.records(treatment).iter();
+            let tallies: Vec<Tally> = trials.map(|record| tally(record, &response.name)).collect();
+            return Some(Frequency::over(&tallies, response.independent)?.estimate());
+        }
+        let values = self.trials(carrier.unwrap_or(&response.name), treatment);
+        let (first, rest) = values.split_first()?;
+        if response.exact && rest.iter().all(|value| value == first) {
+            return Some(Estimate::exactly(*first, values.len() as u32));
+        }
+        median_estimate(&values)
     }
 
     /// Returns one number per block: the mean of the block's trials, less the control.

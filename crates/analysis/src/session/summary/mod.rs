@@ -18,13 +18,12 @@ use crate::session::tags::Tagger;
 use crate::session::untagged;
 use crate::session::variance::variances;
 use crate::session::verdict::{self, Leaning};
-use crate::stats::estimate::median_estimate;
 use crate::stats::hommel::hommel;
+use crate::stats::order::{median, quantile, sorted};
 use model::{
-    Cell, Claim, ClaimResult, ControlResult, Design, Estimate, EstimateRow, ExperimentSummary,
-    FindingResult, Open, Quantity, QuantityResult, Record, Response, SUMMARY_FORMAT, Summary,
-    Treatment,
-    Trust, Verdict,
+    Cell, Claim, ClaimResult, ControlResult, Design, EstimateRow, ExperimentSummary, FindingResult,
+    Open, Quantity, QuantityResult, Record, Response, SUMMARY_FORMAT, Summary, Treatment, Trust,
+    Verdict, Visible,
 };
 use std::collections::{BTreeSet, HashMap};
 
@@ -61,12 +60,13 @@ pub fn summarise(input: &Input<'_>) -> Summary {
             results.map(|(judged, decision)| judged.result(table, decision, left_open)).collect();
     }
     untagged::fill(&mut experiments, &tables, &by_experiment, &tagger);
+    let visible = visible(&experiments);
     Summary {
         format: SUMMARY_FORMAT,
         scruple: input.scruple.to_string(),
         session: input.session.to_string(),
         complete: input.complete,
-        trust: trust(&tables),
+        trust: Trust { visible, ..trust(&tables) },
         harness: harness(input.records),
         meter: meter(input, &tagger),
         experiments,
@@ -79,7 +79,13 @@ pub fn ask<'a>(
     records: impl IntoIterator<Item = &'a Record>,
     quantity: &Quantity,
 ) -> QuantityResult {
-    answered(&Table::new(design, records), quantity)
+    let mut result = answered(&Table::new(design, records), quantity);
+    if matches!(quantity, Quantity::Value { .. }) && design.is_frequency(quantity.response()) {
+        let what = "the median of the blocks' own rates: rate(…) is the rate over all trials";
+        let remarks = [what, &result.remark].into_iter().filter(|remark| !remark.is_empty());
+        result.remark = remarks.collect::<Vec<_>>().join("; ");
+    }
+    result
 }
 
 /// Returns the records of each experiment, in the session's order: each of a dozen experiments looks at
@@ -134,6 +140,10 @@ impl Judged<'_> {
         let claim = self.claim;
         let sharing = left_open + usize::from(open.is_none());
         let (grade, raise) = grade(table, &claim.quantity);
+        let independent_blocks = self.effect.evidence.independent_blocks(claim.holds_if);
+        // Further blocks that depend on their neighbours count as fewer: nobody knows as how many.
+        let more_blocks = |open: Open| open.more_blocks.filter(|_| independent_blocks.is_none());
+        let open = open.map(|open| Open { more_blocks: more_blocks(open), ..open });
         ClaimResult {
             id: claim.id.clone(),
             text: claim.text.clone(),
@@ -145,6 +155,7 @@ impl Judged<'_> {
             open,
             p_value: self.leaning.and_then(|leaning| leaning.p_value),
             agreeing_blocks: self.leaning.and_then(|it| it.blocks).map(|(own, _)| own as u32),
+            independent_blocks,
             floor_of_verdict: self.effect.evidence.floor_among(sharing),
             note: claim.note.clone(),
             grade,
@@ -188,30 +199,43 @@ fn experiment(
     }
 }
 
-/// Returns the driving findings that are wider than the design asks for.
+/// Returns the driving findings that are wider than the design requests.
 fn imprecise(table: &Table<'_>, findings: &[FindingResult]) -> Vec<String> {
     let design = table.design;
     let driving = design.findings.iter().zip(findings).filter(|(finding, _)| finding.drives);
     driving
         .filter_map(|(finding, found)| {
             let half = half_width(table, &found.result)?;
-            let described = [half, design.precision].map(|x| format!("{:.1} %", 100.0 * x));
-            // What rounds to what was asked for is no news.
-            let missed = half > design.precision && described[0] != described[1];
-            let whole = match found.result.quantity {
-                Quantity::Difference { .. } => "the larger of the two",
-                _ => "the number",
-            };
-            missed.then(|| {
-                format!(
-                    "\"{}\" is less precise than asked: half the interval is {} of {whole}, not {}",
-                    finding.sentence.replace("{}", "N"),
-                    described[0],
-                    described[1],
-                )
-            })
+            let times = half / design.precision;
+            // What rounds to what was requested is no news.
+            if times < WIDER_NEWS {
+                return None;
+            }
+            Some(format!(
+                "\"{}\" is less precise than requested: {}, {times:.1} times as wide",
+                finding.sentence.replace("{}", "N"),
+                plus_minus(&found.result)?
+            ))
         })
         .collect()
+}
+
+/// An interval that is wider than requested by less than this factor is as wide as requested.
+const WIDER_NEWS: f64 = 1.05;
+
+/// Returns half of the length of an interval: as a share of its number, or in the number's own terms.
+fn plus_minus(result: &QuantityResult) -> Option<String> {
+    let estimate = result.estimate?;
+    let half = (estimate.high - estimate.low) / 2.0;
+    let percent = 100.0 * half;
+    Some(match &result.quantity {
+        Quantity::Share { .. } | Quantity::Frequency { .. } => {
+            format!("± {percent:.1} percentage points")
+        }
+        Quantity::Exponent { .. } | Quantity::Linearity { .. } => format!("± {half:.2}"),
+        _ if estimate.point == 0.0 => format!("± {half}"),
+        _ => format!("± {:.1} % of the number", percent / estimate.point.abs()),
+    })
 }
 
 /// Returns one row per treatment and response that was measured there.
@@ -227,7 +251,7 @@ fn estimates(table: &Table<'_>) -> Vec<EstimateRow> {
                     treatment: treatment.clone(),
                     response: response.name.clone(),
                     unit: response.unit.clone(),
-                    estimate: level(response, &values),
+                    estimate: table.estimate(response, carried_by.as_deref(), treatment),
                     carried_by,
                     tagged: 0,
                     untagged: None,
@@ -248,16 +272,6 @@ fn carrier(table: &Table<'_>, response: &Response, treatment: &Treatment) -> Opt
     let is_corrected =
         behind.iter().any(|it| it.disturbed.shifts()) && behind.iter().all(|it| it.is_known);
     is_corrected.then(|| corrected(&response.name))
-}
-
-/// Returns the median over trials with its interval, or the number itself where it is computed and all
-/// trials have the same.
-fn level(response: &Response, values: &[f64]) -> Option<Estimate> {
-    let (first, rest) = values.split_first()?;
-    if response.exact && rest.iter().all(|value| value == first) {
-        return Some(Estimate::exactly(*first, values.len() as u32));
-    }
-    median_estimate(values)
 }
 
 /// Returns the controls of all experiments. Trust holds only if at least one control was measured and
@@ -294,7 +308,36 @@ pub(crate) fn trust(tables: &[Table<'_>]) -> Trust {
         control.differs = differs;
     }
     let holds = !controls.is_empty() && controls.iter().all(|control| !control.differs);
-    Trust { controls, holds, floor, floor_in_ten_times }
+    Trust { controls, holds, floor, floor_in_ten_times, visible: None }
+}
+
+/// Returns how small the differences are that the ratios of findings and claims can show; `None` where none
+/// has a floor. A ratio of several sentences counts once.
+fn visible(experiments: &[ExperimentSummary]) -> Option<Visible> {
+    let is_ratio = |result: &&QuantityResult| {
+        matches!(result.quantity, Quantity::Ratio { .. } | Quantity::Proportion { .. })
+    };
+    let mut floors: Vec<f64> = Vec::new();
+    let mut of_verdicts: Vec<f64> = Vec::new();
+    for experiment in experiments {
+        let findings = experiment.findings.iter().map(|finding| &finding.result);
+        let claims = experiment.claims.iter().map(|claim| &claim.result);
+        let mut known: Vec<&Quantity> = Vec::new();
+        for result in findings.chain(claims).filter(is_ratio) {
+            if !known.contains(&&result.quantity) {
+                known.push(&result.quantity);
+                floors.extend(result.floor);
+            }
+        }
+        let claims = experiment.claims.iter().filter(|claim| is_ratio(&&claim.result));
+        of_verdicts.extend(claims.filter_map(|claim| claim.floor_of_verdict));
+    }
+    Some(Visible {
+        ratios: u32::try_from(floors.len()).unwrap_or(u32::MAX),
+        quarter: quantile(&sorted(&floors), 0.25)?,
+        median: median(&floors)?,
+        of_verdicts: median(&of_verdicts),
+    })
 }
 
 /// Returns the levels on which two cells agree: which of several pairs of twins this is.

@@ -1,6 +1,6 @@
 use super::*;
 use crate::fixture::{design, task};
-use model::{Cell, Control, Finding, Grade, Outcome, Region, ShieldReport, Source};
+use model::{Cell, Control, Estimate, Finding, Grade, Outcome, Region, ShieldReport, Source};
 use proptest::prelude::*;
 
 fn cell(model: &str) -> Cell {
@@ -179,9 +179,8 @@ fn an_imprecise_answer_is_told() {
     design.precision = 0.001;
     let found = &summary(&[design], &records(10)).experiments[0];
     assert!(
-        found.warnings[0].ends_with(
-            "is less precise than asked: half the interval is 0.6 % of the number, not 0.1 %"
-        ),
+        found.warnings[0]
+            .ends_with("is less precise than requested: ± 0.5 % of the number, 5.5 times as wide"),
         "{:?}",
         found.warnings
     );

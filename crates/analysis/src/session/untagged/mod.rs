@@ -10,7 +10,6 @@ use crate::session::effect::form;
 use crate::session::sample::{Table, has_value};
 use crate::session::tags::{Tag, Tagger};
 use crate::session::verdict::{Leaning, lean, verdicts};
-use crate::stats::estimate::median_estimate;
 use model::{
     ClaimResult, Design, Estimate, EstimateRow, ExperimentSummary, QuantityResult, Record,
     Treatment, Verdict,
@@ -65,8 +64,10 @@ impl Pair<'_> {
             self.table.design.response(&row.response).and_then(|it| it.subtract.as_ref());
         let control = subtracted.map(|cell| treatment.with(cell));
         let control = control.iter().filter(|control| *control != treatment);
-        let response = row.carried_by.as_ref().unwrap_or(&row.response);
-        let again = || median_estimate(&self.without.trials(response, treatment));
+        let declared = self.table.design.response(&row.response);
+        let carried_by = row.carried_by.clone();
+        let response = carried_by.as_ref().unwrap_or(&row.response);
+        let again = || self.without.estimate(declared?, carried_by.as_deref(), treatment);
         let behind = std::iter::once(treatment).chain(control);
         (row.tagged, row.untagged) = self.once_more(response, behind, again);
     }

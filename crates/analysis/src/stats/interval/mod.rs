@@ -189,14 +189,34 @@ impl Located {
     }
 
     fn sign_test(&self, speaks_for: impl Fn(f64) -> bool) -> f64 {
-        let sides: Vec<f64> =
-            self.blocks.iter().map(|value| f64::from(u8::from(speaks_for(*value)))).collect();
-        let against = self.samples - sides.iter().filter(|side| **side > 0.5).count();
-        let correlation = if against > 1 { correlation(&sides, NORMAL_900) } else { None };
-        let whole = tail(against, self.samples, effective(self.samples, correlation));
+        let sides = self.sides(speaks_for);
+        let (against, effective) = self.counted(&sides);
+        let whole = tail(against, self.samples, effective);
         let Some(before) = self.changed_after.filter(|_| against > 0) else { return whole };
         let (first, second) = sides.split_at(before);
         [first, second].into_iter().map(of_part).fold(whole, f64::max)
+    }
+
+    /// Returns for each block 1 if it speaks for a statement, else 0.
+    fn sides(&self, speaks_for: impl Fn(f64) -> bool) -> Vec<f64> {
+        self.blocks.iter().map(|value| f64::from(u8::from(speaks_for(*value)))).collect()
+    }
+
+    /// Returns how many blocks do not speak for a statement, and the independent blocks that the sign
+    /// test counts all of them as.
+    fn counted(&self, sides: &[f64]) -> (usize, f64) {
+        let against = self.samples - sides.iter().filter(|side| **side > 0.5).count();
+        let correlation = if against > 1 { correlation(sides, NORMAL_900) } else { None };
+        (against, effective(self.samples, correlation))
+    }
+
+    /// Returns the independent blocks that [`Located::p_value`] counts against a boundary.
+    pub(crate) fn independent(&self, boundary: f64) -> f64 {
+        let is_beyond = |value: f64| match boundary < self.point {
+            true => value > boundary && !near(value, boundary),
+            false => value < boundary && !near(value, boundary),
+        };
+        self.counted(&self.sides(is_beyond)).1
     }
 
     /// Reports whether half of the 99.5 % interval is at most that wide: the sign that a session may stop.
