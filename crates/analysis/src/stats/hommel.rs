@@ -44,7 +44,8 @@ pub fn hommel(p_values: &[f64]) -> Vec<bool> {
 fn largest_accepted(ascending: &[f64]) -> usize {
     let is_accepted = |size: &usize| {
         let largest = &ascending[ascending.len() - size..];
-        let within = |(rank, p): (usize, &f64)| *p * *size as f64 > (rank + 1) as f64 * FAMILY_ERROR;
+        let within =
+            |(rank, p): (usize, &f64)| *p * *size as f64 > (rank + 1) as f64 * FAMILY_ERROR;
         largest.iter().enumerate().all(within)
     };
     (1..=ascending.len()).rev().find(is_accepted).unwrap_or(0)
@@ -89,8 +90,10 @@ mod tests {
     fn closed(p_values: &[f64], claim: usize) -> bool {
         let sets = (1_u32..1 << p_values.len()).filter(|set| set >> claim & 1 == 1);
         let rejects = |set: u32| {
-            let mut of: Vec<f64> =
-                (0..p_values.len()).filter(|at| set >> at & 1 == 1).map(|at| p_values[at]).collect();
+            let mut of: Vec<f64> = (0..p_values.len())
+                .filter(|at| set >> at & 1 == 1)
+                .map(|at| p_values[at])
+                .collect();
             of.sort_unstable_by(f64::total_cmp);
             let size = of.len() as f64;
             of.iter().enumerate().any(|(rank, p)| *p * size <= (rank + 1) as f64 * FAMILY_ERROR)

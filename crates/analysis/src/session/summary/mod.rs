@@ -21,8 +21,8 @@ use crate::stats::estimate::median_estimate;
 use crate::stats::hommel::hommel;
 use model::{
     Cell, Claim, ClaimResult, ControlResult, Design, Estimate, EstimateRow, ExperimentSummary,
-    FindingResult, Open, Quantity, QuantityResult, Record, Response, SUMMARY_FORMAT, Summary, Trust,
-    Verdict,
+    FindingResult, Open, Quantity, QuantityResult, Record, Response, SUMMARY_FORMAT, Summary,
+    Trust, Verdict,
 };
 use std::collections::{BTreeSet, HashMap};
 
