@@ -44,8 +44,11 @@ mod tests {
         // Of 924 orders of six and six: 1, 1, 2, 3, 5 with 0 … 4 pairs against.
         assert!((pairs_at_most(0, 6, 6) * 924.0 - 1.0).abs() < 1e-9);
         assert!((pairs_at_most(4, 6, 6) * 924.0 - 12.0).abs() < 1e-9);
-        // R: pwilcox(37, 12, 12) = 0.02259.
-        assert!((pairs_at_most(37, 12, 12) - 0.022_59).abs() < 2e-5);
+        // Critical values at 2.5 %, by counting all sums of ranks.
+        for (critical, n) in [(2, 5), (5, 6), (13, 8), (23, 10), (37, 12), (127, 20)] {
+            assert!(pairs_at_most(critical, n, n) <= 0.025, "{n}");
+            assert!(pairs_at_most(critical + 1, n, n) > 0.025, "{n}");
+        }
         assert_eq!(pairs_at_most(36, 6, 6), 1.0);
         // Half of all by symmetry: 17 or fewer are as likely as 19 or more.
         let middle = pairs_at_most(17, 6, 6) + (1.0 - pairs_at_most(18, 6, 6));
