@@ -25,7 +25,7 @@ inconclusive (with --fail-if-inconclusive, --fail-if or --expect), machine not t
 answer (plan, load --find-knee, load --predict).";
 
 const COMPARE_EXIT_CODES: &str = "Exit codes: 0 no condition was given, or every interval ends before \
-its limit; 1 regression: a number lies beyond a condition's limit, after Holm's correction over all \
+its limit; 1 regression: a number lies beyond a condition's limit, after Hommel's correction over all \
 comparisons of that condition; 2 usage or environment error, such as a condition whose names no \
 session has; 3 undecided: an interval contains a limit, or there is nothing to compare (refused, or \
 not measured on a side). With several conditions the worst decides: 1 before 3 before 0.";

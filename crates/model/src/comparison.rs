@@ -148,9 +148,17 @@ pub struct SessionEffect {
     /// The smallest difference that is found with 80 % power, at the 5 % level for this one
     /// comparison: relative for a ratio, in the number's own terms for a `difference`.
     pub floor: Option<f64>,
-    /// The same where the error is shared with its family (Hommel) and nothing else of it differs:
-    /// what `differs` needs. Findings are one family, responses at treatments another.
+    /// The same where the error is shared with all of its family that do not differ (Hommel): what
+    /// `differs` needs. Findings are one family, responses at treatments another. Null where so few
+    /// trials cannot reach a verdict.
     pub floor_of_verdict: Option<f64>,
+    /// Trials per side that a verdict takes, where a side has fewer; null where there are enough.
+    #[serde(default)]
+    pub trials_needed: Option<u32>,
+    /// Standard deviation between sessions of the number's logarithm, estimated from all findings of
+    /// the comparison; interval, p-value and floors include it. Null where it cannot be estimated.
+    #[serde(default)]
+    pub between: Option<f64>,
     /// Two-sided p-value of "no difference" before the correction; null where neither side nor base
     /// gives an interval. 0 for counts that are the same in all trials of a side.
     pub p_value: Option<f64>,

@@ -3,6 +3,7 @@
 use super::*;
 use crate::answers::compare::{Arm, Contrast};
 use crate::median;
+use crate::stats::hommel::{hommel, limit};
 use crate::stats::interval::{centre, student};
 
 const DRAWN: usize = 1_000;
@@ -13,6 +14,17 @@ const TRIALS: [(usize, usize); 7] =
 
 fn trials(noise: Noise, count: usize, draws: &mut Draws) -> Vec<f64> {
     (0..count).map(|_| noise.draw(draws)).collect()
+}
+
+/// Returns whether any of `numbers` comparisons whose medians differ by `truth` is found to differ.
+fn errs(pair: Pair, counts: (usize, usize), numbers: usize, truth: f64, draws: &mut Draws) -> bool {
+    let p_values: Vec<f64> = (0..numbers)
+        .map(|_| {
+            let (of, to) = (trials(pair.0, counts.0, draws), trials(pair.1, counts.1, draws));
+            contrast(&of, &to).p_value(truth)
+        })
+        .collect();
+    hommel(&p_values).contains(&true)
 }
 
 fn contrast(of: &[f64], to: &[f64]) -> Contrast {
@@ -163,4 +175,86 @@ fn sessions_hold_what_trials_cannot() {
     }
     let (_, two) = like_sessions(0.02, 0.9, 2, 7302);
     assert!((0.93..=1.0).contains(&two), "{two}");
+}
+
+#[test]
+fn false_differences_are_seldom_among_one_and_among_many() {
+    const COMPARISONS: usize = 300;
+    let alike = |noise: Noise| Pair(noise, noise);
+    let all = [
+        ("normal", alike(Noise::Normal(0.02)), true),
+        ("skewed", alike(Noise::Skewed(0.1)), true),
+        ("heavy", alike(Noise::Heavy(0.02)), true),
+        ("outliers of both", alike(Noise::Slowed(0.02, 0.1)), true),
+        ("two modes", alike(Noise::Modes(0.02, 0.3)), true),
+        ("three times the noise", PAIRS[0].1, false),
+        ("skewed against quiet", PAIRS[3].1, false),
+        ("outliers of one", PAIRS[7].1, false),
+    ];
+    let mut found = (0, 0);
+    for (index, (name, pair, is_alike)) in all.into_iter().enumerate() {
+        let mut draws = Draws::new(7400 + index as u64);
+        let truth = match is_alike {
+            true => 0.0,
+            false => median_of(pair.0, &mut draws) - median_of(pair.1, &mut draws),
+        };
+        for (counts, numbers) in [((6, 6), 1), ((12, 12), 1), ((6, 6), 20), ((12, 20), 20)] {
+            let wrong =
+                (0..COMPARISONS).filter(|_| errs(pair, counts, numbers, truth, &mut draws)).count();
+            // Where only the scatter changed, few trials err a little more often among many.
+            let most = if is_alike || numbers == 1 { 0.05 } else { 0.10 };
+            let share = wrong as f64 / COMPARISONS as f64;
+            let chance = 3.0 * binomial_error(most, COMPARISONS);
+            assert!(share <= most + chance, "{name}, {counts:?}, {numbers}: {share}");
+            found = (found.0 + wrong, found.1 + COMPARISONS);
+        }
+    }
+    // Nor may verdicts be so timid that this could not fail.
+    assert!(found.0 * 200 > found.1, "{found:?}");
+}
+
+#[test]
+fn a_difference_as_large_as_the_floor_is_found_in_four_of_five_cases() {
+    const DRAWN: usize = 400;
+    let noise = Noise::Normal(0.02);
+    for (counts, open) in
+        [((6, 6), 1), ((6, 6), 20), ((12, 12), 1), ((12, 12), 30), ((12, 12), 230), ((12, 20), 230)]
+    {
+        let mut draws = Draws::new(7500 + open as u64);
+        let mut draw = || {
+            let (of, to) =
+                (trials(noise, counts.0, &mut draws), trials(noise, counts.1, &mut draws));
+            contrast(&of, &to)
+        };
+        let floors: Vec<f64> = (0..DRAWN).filter_map(|_| draw().floor(open)).collect();
+        let floor = median(&floors).unwrap();
+        let (mut of_all, mut of_own) = (0, 0);
+        for _ in 0..DRAWN {
+            let found = draw();
+            let finds = |by: f64| -by < found.point && found.p_value(-by) <= limit(open);
+            of_all += usize::from(finds(floor));
+            of_own += usize::from(found.floor(open).is_some_and(finds));
+        }
+        for power in [of_all, of_own].map(|count| count as f64 / DRAWN as f64) {
+            assert!((0.66..=0.93).contains(&power), "{counts:?}, {open}: {power}");
+        }
+    }
+    // 924 orders of six and six trials decide one of 20, and none of 230.
+    let mut draws = Draws::new(7600);
+    let six = contrast(&trials(noise, 6, &mut draws), &trials(noise, 6, &mut draws));
+    assert_eq!((six.floor(230), six.trials_needed(230)), (None, Some(8)));
+    assert_eq!(six.trials_needed(20), None);
+}
+
+#[test]
+fn six_trials_against_six_find_ten_percent() {
+    let (noise, mut draws) = (Noise::Normal(0.02), Draws::new(7700));
+    for numbers in [1, 20] {
+        let found = (0..200).filter(|_| {
+            let slower: Vec<f64> =
+                trials(noise, 6, &mut draws).iter().map(|it| it + 0.1_f64.ln_1p()).collect();
+            contrast(&slower, &trials(noise, 6, &mut draws)).p_value(0.0) <= limit(numbers)
+        });
+        assert!(found.count() >= 170, "{numbers}");
+    }
 }

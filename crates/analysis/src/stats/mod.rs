@@ -7,4 +7,5 @@ pub(crate) mod frequency;
 pub(crate) mod hommel;
 pub mod interval;
 pub(crate) mod order;
+pub(crate) mod ranks;
 pub(crate) mod tail;

@@ -2,7 +2,9 @@
 //! the incomplete beta function (Abramowitz and Stegun 1964, 26.7.1).
 
 use laws::tail::{incomplete_beta, student_quantile};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 
 /// By which multiple of the time, and so of the blocks, the floor is also foretold.
 pub(crate) const TEN_TIMES: usize = 10;
@@ -24,6 +26,15 @@ pub(crate) fn student_975(count: usize) -> f64 {
 pub(crate) fn student_800(count: usize) -> f64 {
     static KNOWN: Known = [const { AtomicU64::new(0) }; KNOWN_COUNTS];
     look_up(&KNOWN, count, || student_quantile((count - 1) as f64, 0.4))
+}
+
+/// Returns the quantile of Student's t outside of which lies that probability, looked up where it was asked
+/// for before: the numbers of a session have a few counts of trials among them.
+pub(crate) fn student_known(freedom: f64, outside: f64) -> f64 {
+    static KNOWN: Mutex<BTreeMap<[u64; 2], f64>> = Mutex::new(BTreeMap::new());
+    let key = [freedom, outside].map(f64::to_bits);
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    *known.entry(key).or_insert_with(|| student_quantile(freedom, outside))
 }
 
 /// As many blocks as there may be, ten times: a floor is foretold for ten times the time. A quantile

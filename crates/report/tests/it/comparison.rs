@@ -47,7 +47,7 @@ fn the_opening_says_what_differs_and_what_could_have_been_found() {
          numbers; 11 larger in B, 4 smaller.",
         "The largest: cpu, fork · memory 1024: 1.65 [1.58, 1.71] times as long in B as in A.",
         "1 more number could not be compared",
-        "After Holm's correction it is 8 % in the median number",
+        "found in four of five cases: 8 % in the median number",
         "Intervals rest on the trials of one session per side",
         "These facts make numbers incomparable: compiler of scruple",
         "Not compared: false_sharing (measured in B alone)",
@@ -65,11 +65,39 @@ fn where_nothing_differs_the_page_says_what_would_have_been_found() {
     for needle in [
         "No significant difference between A and B in 12 numbers.",
         "All intervals of ratios lie between 0.959× and 1.04× of A.",
-        "found in four of five cases: 4.2 % in the median number, 4.2 % or less in the finest quarter",
+        "found in four of five cases: 6 % in the median number, 6 % or less in the finest quarter",
+        "Compared alone, the median number needs 4.2 %.",
         "No recorded fact differs",
     ] {
         assert!(said.contains(needle), "{needle}\n{said}");
     }
+}
+
+#[test]
+fn an_interval_that_decides_alone_says_why_there_is_no_verdict() {
+    let open = |needed: Option<u32>| {
+        let mut comparison = compared::alike();
+        let rows = comparison.experiments.iter_mut().flat_map(|it| &mut it.rows);
+        let effect = rows.flat_map(|row| &mut row.effects).flatten().next().unwrap();
+        (effect.p_value, effect.trials_needed) = (Some(0.01), needed);
+        said(&comparison)
+    };
+    let among = open(None);
+    for needle in [
+        "No difference between A and B stands among 12 numbers. Compared alone, 1 would be significant.",
+        "(significant alone, not among all that is compared)",
+    ] {
+        assert!(among.contains(needle), "{needle}\n{among}");
+    }
+    let few = open(Some(8));
+    for needle in [
+        "Too few trials to decide between A and B: alone, 1 of 12 numbers would be significant.",
+        "(undecided: a verdict takes 8 trials per side)",
+    ] {
+        assert!(few.contains(needle), "{needle}\n{few}");
+    }
+    assert!(!among.contains("No significant difference between"));
+    assert!(!few.contains("No significant difference between"));
 }
 
 #[test]

@@ -373,8 +373,9 @@ fn by_trials(sides: &[SideHeads], comparison: &Comparison) -> Option<String> {
         let findings = it.findings.iter().flat_map(|it| &it.effects);
         findings.chain(it.rows.iter().flat_map(|it| &it.effects))
     });
-    let mut intervals = effects.flatten().filter(|it| it.floor.is_some());
-    if !intervals.any(|it| it.unit_of_replication == Replication::Trials) {
+    let intervals = effects.flatten().filter(|it| it.floor.is_some());
+    let largest = intervals.clone().filter_map(|it| it.between).reduce(f64::max);
+    if !intervals.clone().any(|it| it.unit_of_replication == Replication::Trials) {
         return None;
     }
     let single = sides.iter().filter(|it| it.heads.len() < 2).map(|side| side.name.as_str());
@@ -386,6 +387,16 @@ fn by_trials(sides: &[SideHeads], comparison: &Comparison) -> Option<String> {
             listed(single, NAMES_MAX, ", ")
         ),
     };
+    if let Some(between) = largest {
+        let between = 100.0 * between.exp_m1();
+        return Some(format!(
+            "{which}. What changes from session to session although nothing was changed is estimated \
+             from the scatter of all findings: up to {between:.1} % (standard deviation), which \
+             intervals and verdicts include. A number that changes more than others from session to \
+             session may still differ by itself. Measure each side three times or more, put the \
+             sessions of a side into one folder, and compare the folders"
+        ));
+    }
     Some(format!(
         "{which}. They leave out what changes from session to session although nothing was changed (where things lie in memory, the clock, \
          the host's other guests), so another session may not find small differences again. Measure each side three times or more, put the sessions of a side into one \

@@ -9,7 +9,7 @@ use super::reading::{Reading, Scale};
 use crate::stats::hommel::hommel;
 use model::{GateLook, GateOutcome, GateResult};
 
-/// Judges a gate; see [`GateResult`]. The error of a gate is shared over all that it looks at (Holm): in at
+/// Judges a gate; see [`GateResult`]. The error of a gate is shared over all that it looks at (Hommel): in at
 /// most 5 % of cases it reports a regression where no number is beyond the edge.
 pub(crate) fn gate(
     condition: &Condition,
@@ -163,7 +163,7 @@ fn reason(
     response: &str,
 ) -> String {
     let all = looks.len();
-    let (s, many) = if all == 1 { ("", "") } else { ("s", " after Holm's correction") };
+    let (s, many) = if all == 1 { ("", "") } else { ("s", " after Hommel's correction") };
     let of = format!("{all} comparison{s} of {response}");
     let such = looks.iter().filter(|look| look.outcome == outcome).count();
     match outcome {

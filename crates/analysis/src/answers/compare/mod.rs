@@ -13,6 +13,7 @@
 //! and the digests of all sessions become the comparison ([`Answers`]).
 
 mod asked;
+mod between;
 mod column;
 mod condition;
 mod contrast;
@@ -45,7 +46,7 @@ use reading::{Reading, Readings};
 impl Answers {
     /// Returns all that the sessions say of each other, in the words of the scruple that compares.
     ///
-    /// `differs` shares its error (Holm) within a family: the findings are one, what the experiments
+    /// `differs` shares its error (Hommel) within a family: the findings are one, what the experiments
     /// ask and were declared to before anybody measured; the rows of responses are another, all that
     /// there was to look at beside; the same computation is the third. Each errs in at most 5 % of
     /// comparisons. Were they one, the few that are asked would pay for the hundreds that are not: of
@@ -55,6 +56,8 @@ impl Answers {
         let own = self.questions.experiments.iter().zip(&self.experiments);
         let mut experiments: Vec<Compared> =
             own.map(|(asked, own)| compared(&self, asked, own)).collect();
+        (0..sides.len().saturating_sub(1))
+            .for_each(|side| between::allow_for(&mut experiments, side));
         let mut controls = controls(&self);
         decide(experiments.iter_mut().flat_map(|it| &mut it.findings).flatten().flatten());
         decide(experiments.iter_mut().flat_map(|it| &mut it.rows).flatten().flatten());
@@ -81,8 +84,8 @@ impl Answers {
     }
 }
 
-/// Marks which readings of a family stand as differences, and how large one must be to stand. What has no
-/// noise shares no error.
+/// Marks which readings of a family stand as differences, how large one must be to stand next to those that
+/// do not, and how many trials that takes. What has no noise shares no error.
 fn decide<'a>(readings: impl Iterator<Item = &'a mut Reading>) {
     let mut readings: Vec<&mut Reading> = readings.collect();
     let p_values: Vec<f64> = readings
@@ -90,12 +93,16 @@ fn decide<'a>(readings: impl Iterator<Item = &'a mut Reading>) {
         .filter(|reading| reading.has_noise())
         .filter_map(|reading| reading.effect.p_value)
         .collect();
-    let mut stands = hommel(&p_values).into_iter();
+    let stands = hommel(&p_values);
+    let open = stands.iter().filter(|stands| !**stands).count();
+    let mut stands = stands.into_iter();
     for reading in &mut readings {
         if reading.has_noise() {
             let stands = reading.effect.p_value.is_some() && stands.next() == Some(true);
             reading.effect.differs = stands;
-            reading.effect.floor_of_verdict = reading.floor(p_values.len());
+            reading.effect.floor_of_verdict = reading.floor(open);
+            let needed = reading.contrast.as_ref().and_then(|it| it.trials_needed(open));
+            reading.effect.trials_needed = needed.map(|it| it as u32).filter(|_| !stands);
         } else {
             reading.effect.differs = reading.effect.p_value == Some(0.0);
         }

@@ -96,10 +96,26 @@ impl Reading {
         self.effect.floor = self.floor(1);
     }
 
-    /// Returns the floor of one of this number of comparisons, in the effect's own terms.
-    pub(crate) fn floor(&self, among: usize) -> Option<f64> {
+    /// Adds what changes from session to session, as a standard deviation of logarithms; to numbers that are
+    /// no multiples of anything it adds nothing.
+    pub(crate) fn widen(&mut self, between: f64) {
+        let is_multiple = self.scale != Scale::Difference && self.has_noise();
+        if !is_multiple || self.effect.unit_of_replication != Replication::Trials {
+            return;
+        }
+        let is_share = self.scale == Scale::Ratio;
+        let wider = self.contrast.clone().and_then(|it| it.widened(between, is_share));
+        let Some(contrast) = wider else { return };
+        let remark = std::mem::take(&mut self.effect.remark);
+        self.fill(contrast, false);
+        self.effect.remark = remark;
+        self.effect.between = Some(between);
+    }
+
+    /// Returns the floor if that number of comparisons stay open, in the effect's own terms.
+    pub(crate) fn floor(&self, open: usize) -> Option<f64> {
         let contrast = self.contrast.as_ref()?;
-        let floor = contrast.floor(among)?;
+        let floor = contrast.floor(open)?;
         let floor = match self.scale {
             Scale::Log => floor.exp_m1(),
             Scale::Ratio if self.effect.ratio.is_some() => floor / contrast.base(),

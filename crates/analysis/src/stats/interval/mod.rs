@@ -119,7 +119,7 @@ pub(crate) const NOT_DECIDED: f64 = 0.050_001;
 
 /// Reports whether two numbers are the same except for the last digit, which a logarithm or a division
 /// may change.
-fn near(a: f64, b: f64) -> bool {
+pub(crate) fn near(a: f64, b: f64) -> bool {
     a == b
         || a.is_finite() && b.is_finite() && (a - b).abs() <= 1e-12 * a.abs().max(b.abs()).max(1e-3)
 }
@@ -276,6 +276,16 @@ impl Located {
     fn depth(&self, outside: f64) -> usize {
         let deeper = (2..=self.samples / 2).take_while(|depth| self.outside(*depth) <= outside);
         deeper.count() + 1
+    }
+
+    /// Returns the ends of the interval outside of which the median lies with a probability of at most
+    /// `outside`, with that probability: the whole range where so few blocks cannot be as sure. `None`
+    /// where blocks that could lie anywhere leave no end.
+    pub(crate) fn ends(&self, outside: f64) -> Option<(f64, f64, f64)> {
+        let depth = self.depth(outside);
+        let index = depth.checked_sub(1 + self.samples - self.ascending.len())?;
+        let last = self.ascending.len().checked_sub(1 + index)?;
+        Some((*self.ascending.get(index)?, *self.ascending.get(last)?, self.outside(depth)))
     }
 
     /// Returns it as an estimate in the words of the session's files; `from` translates the scale, and the

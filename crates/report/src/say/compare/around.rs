@@ -1,5 +1,6 @@
 //! What stands around the numbers: conditions, facts that differ, and the control across sessions.
 
+use super::item::open;
 use super::{Compared, said};
 use crate::doc::{Block, Role, Table, Text, Tone};
 use crate::words::{self, LABEL_CHARACTERS_MAX, letter, mark};
@@ -106,16 +107,18 @@ impl Compared<'_> {
                 unknown(format!("The same computation has no ratio of {side} to A."))
             }
             Some((effect, Some(found))) => {
-                let (tone, word, how) = match effect.differs {
-                    true => {
+                let why = open(effect).map(|why| format!(" {why}")).unwrap_or_default();
+                let (tone, word, how) = match (effect.differs, why.as_str()) {
+                    (true, _) => {
                         (Tone::Care, "differs", "differs significantly: the machine itself changed")
                     }
-                    false => (Tone::Good, "no difference", "does not differ significantly"),
+                    (false, "") => (Tone::Good, "no difference", "does not differ significantly"),
+                    (false, _) => (Tone::Open, "undecided", "may differ"),
                 };
                 let floor =
                     effect.floor.map(|floor| format!(", floor {}", rough(floor, Terms::Share)));
                 let number =
-                    format!("{side} against A {}{}", ratio(found), floor.unwrap_or_default());
+                    format!("{side} against A {}{why}{}", ratio(found), floor.unwrap_or_default());
                 (tone, word, format!("The same computation {how}: {number}."))
             }
         };

@@ -107,7 +107,7 @@ impl<'a> Compared<'a> {
         let mut caption = vec![Text::on_page(html! {
             "Left of 1: smaller in " (side) "; right of it: larger; equal factors are equally far. Filled: \
              a significant difference; hollow: none was found. Bands about 1: the floor, and lighter the \
-             floor after Holm's correction."
+             floor after Hommel's correction."
         })];
         let without = chapter.items.len() - shown.len() - folded.len();
         if without > 0 {
@@ -164,7 +164,7 @@ impl<'a> Compared<'a> {
             cells.push(self.remarks(item).into());
             table.row(cells);
         }
-        let about = "p is two-sided and before Holm's correction; ▲ and ▼ are after it. The floor is \
+        let about = "p is two-sided and before Hommel's correction; ▲ and ▼ are after it. The floor is \
                      the smallest difference that is found in four of five cases, alone and after the \
                      correction. A click on a heading sorts.";
         let label = format!("All numbers: {}", counted(chapter.items.len() as u64, "row"));

@@ -11,6 +11,9 @@ use wording::short;
 /// What the numbers of findings stand under.
 const FINDINGS: &str = "Findings";
 
+/// The p-value of a single comparison that is significant: its 95 % interval excludes no difference.
+const ALONE: f64 = 0.05;
+
 /// The most characters shown of a finding's sentence.
 const SENTENCE_CHARACTERS_MAX: usize = 300;
 
@@ -157,6 +160,11 @@ impl<'c> Entry<'c> {
         }
     }
 
+    /// Returns why there is no verdict although the interval decides alone.
+    pub(super) fn open(&self) -> Option<String> {
+        open(self.effect)
+    }
+
     /// Returns a floor in the terms of what differs: relative for a ratio.
     pub(super) fn floor(&self, floor: f64) -> String {
         match (&self.effect.ratio, &self.effect.difference) {
@@ -173,8 +181,22 @@ impl<'c> Entry<'c> {
             "" => point.into(),
             mark => Text::strong(format!("{mark} {point}")),
         };
+        let interval = match self.open() {
+            Some(why) => format!("{interval} {why}"),
+            None => interval,
+        };
         with_interval(point, &interval).sorted(self.ratio().map_or(f64::NAN, |ratio| ratio.point))
     }
+}
+
+/// Returns why an effect whose interval decides alone has no verdict; `None` where it has one, and where the
+/// interval decides nothing.
+pub(super) fn open(effect: &SessionEffect) -> Option<String> {
+    let is_open = !effect.differs && effect.p_value.is_some_and(|p| p <= ALONE);
+    is_open.then(|| match effect.trials_needed {
+        Some(needed) => format!("(undecided: a verdict takes {needed} trials per side)"),
+        None => "(significant alone, not among all that is compared)".into(),
+    })
 }
 
 /// Returns a point with its interval behind it.
@@ -229,6 +251,12 @@ pub(super) struct Tally {
     pub(super) smaller: usize,
     /// Numbers that could not.
     pub(super) without: usize,
+    /// Of the compared, those that do not differ although their interval decides alone.
+    pub(super) open: usize,
+    /// Of the compared, those that have too few trials for a verdict.
+    pub(super) short: usize,
+    /// The trials per side that a verdict takes on those; 0 where there are none.
+    pub(super) needed: u32,
 }
 
 impl Tally {
@@ -236,10 +264,20 @@ impl Tally {
     pub(super) fn of<'a>(items: impl Iterator<Item = &'a Item<'a>>, side: usize) -> Tally {
         let all: Vec<&Item<'_>> = items.collect();
         let compared = all.iter().filter_map(|item| item.entry(side)).filter(Entry::is_compared);
-        let found: Vec<Ordering> = compared.map(|entry| entry.direction()).collect();
+        let compared: Vec<Entry<'_>> = compared.collect();
+        let needed = compared.iter().filter_map(|entry| entry.effect.trials_needed);
+        let found: Vec<Ordering> = compared.iter().map(Entry::direction).collect();
         let of = |direction| found.iter().filter(|one| **one == direction).count();
         let [larger, smaller] = [Ordering::Greater, Ordering::Less].map(of);
-        Tally { compared: found.len(), larger, smaller, without: all.len() - found.len() }
+        Tally {
+            compared: found.len(),
+            larger,
+            smaller,
+            without: all.len() - found.len(),
+            open: compared.iter().filter(|entry| entry.open().is_some()).count(),
+            short: needed.clone().count(),
+            needed: needed.max().unwrap_or_default(),
+        }
     }
 
     /// Returns how many differ.

@@ -4,7 +4,7 @@ use super::item::{Chapter, Entry, Item, Tally};
 use super::{Compared, listed, said};
 use crate::doc::{Block, Role, Table, Text, Tone};
 use crate::words::letter;
-use model::{Comparison, Estimate, Replication, Side, Weight};
+use model::{Comparison, Estimate, Replication, SessionEffect, Side, Weight};
 use wording::number::{Parts, Terms, count, rough, rounded};
 use wording::{counted, sentences, short, uncapital};
 
@@ -80,6 +80,14 @@ impl<'a> Compared<'a> {
                 let text = self.finest(side, tally.differ() == 0);
                 blocks.push(Block::paragraph(Role::Further, text));
             }
+            if tally.differ() > 0 && tally.short > 0 {
+                let text = format!(
+                    "{} too few trials for a verdict: it takes {} per side.",
+                    numbers_have(tally.short),
+                    tally.needed
+                );
+                blocks.push(Block::small(text));
+            }
             if tally.without > 0 {
                 let numbers = counted(tally.without as u64, "more number");
                 let text = format!("{numbers} could not be compared: the tables say why.");
@@ -103,7 +111,7 @@ impl<'a> Compared<'a> {
             let (low, high) = (times(*low), times(*high));
             format!("All intervals of ratios lie between {low} and {high} of A.")
         });
-        let found = match quartiles(&alone) {
+        let found = match quartiles(&corrected) {
             Some([fine, middle, coarse]) => format!(
                 "A difference of this size is found in four of five cases: {} in the median number, {} \
                  or less in the finest quarter, {} or more in the coarsest quarter.",
@@ -113,13 +121,10 @@ impl<'a> Compared<'a> {
             ),
             None => "It is not known how small a difference could have been found.".into(),
         };
-        let corrected = quartiles(&corrected).map(|[_, middle, _]| {
-            let (middle, least) = (share(middle), share(corrected[0]));
-            format!(
-                "After Holm's correction it is {middle} in the median number and {least} in the finest."
-            )
+        let alone = quartiles(&alone).map(|[_, middle, _]| {
+            format!("Compared alone, the median number needs {}.", share(middle))
         });
-        sentences([within, Some(found), corrected])
+        sentences([within, Some(found), alone])
     }
 
     /// Returns all that differs, with the chapters where it stands.
@@ -193,7 +198,7 @@ impl<'a> Compared<'a> {
         let rest = Some(replication(self.items()).into());
         let text = sentences([Some(intervals.into()), exact, rest]);
         let marks = "▲ (larger) and ▼ (smaller) mark a significant difference: at the 5 % level after \
-                     Holm's correction over all findings, or over all responses, that are compared \
+                     Hommel's correction over all findings, or over all responses, that are compared \
                      here. Without a mark the interval may still lie beside 1. The floor is the \
                      smallest difference that is found in four of five cases. Larger is not worse: \
                      what is better depends on the response.";
@@ -255,9 +260,7 @@ pub(super) fn answer(all: Tally, findings: Option<Tally>, side: usize) -> Text {
     let numbers = counted(all.compared as u64, "number");
     let differ = match (all.compared, all.differ()) {
         (0, _) => return format!("No number of {side} could be compared with A.").into(),
-        (_, 0) => {
-            return format!("No significant difference between A and {side} in {numbers}.").into();
-        }
+        (_, 0) => return none_differs(all, &side, &numbers).into(),
         (_, 1) => "differs",
         _ => "differ",
     };
@@ -280,6 +283,34 @@ pub(super) fn answer(all: Tally, findings: Option<Tally>, side: usize) -> Text {
         " of {numbers} {differ} significantly between A and {side}: {}{directions}",
         kinds.unwrap_or_default()
     ))
+}
+
+/// Says why none of some numbers differs: no interval decides, there are too many numbers, or too few trials.
+fn none_differs(all: Tally, side: &str, numbers: &str) -> String {
+    let open = count(all.open as u64);
+    match (all.open, all.short) {
+        (0, 0) => format!("No significant difference between A and {side} in {numbers}."),
+        (0, _) => format!(
+            "No interval excludes that A and {side} are equal, in {numbers}. {} too few trials for a \
+             verdict: it takes {} per side.",
+            numbers_have(all.short),
+            all.needed
+        ),
+        (_, 0) => format!(
+            "No difference between A and {side} stands among {numbers}. Compared alone, {open} would be \
+             significant."
+        ),
+        (_, _) => format!(
+            "Too few trials to decide between A and {side}: alone, {open} of {numbers} would be \
+             significant. Among all of them a verdict takes {} trials per side.",
+            all.needed
+        ),
+    }
+}
+
+fn numbers_have(count: usize) -> String {
+    let has = if count == 1 { "has" } else { "have" };
+    format!("{} {has}", counted(count as u64, "number"))
 }
 
 /// Returns "▲ 11 ▼ 4 of 37".
@@ -317,8 +348,15 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
 /// Says what intervals rest on, and what that leaves out.
 pub(super) fn replication<'a>(items: impl Iterator<Item = &'a Item<'a>>) -> &'static str {
     let compared = items.flat_map(Item::entries).filter(Entry::is_compared);
-    let units: Vec<Replication> = compared.map(|entry| entry.effect.unit_of_replication).collect();
+    let compared: Vec<&SessionEffect> = compared.map(|entry| entry.effect).collect();
+    let allows = compared.iter().any(|effect| effect.between.is_some());
+    let compared = compared.into_iter();
+    let units: Vec<Replication> = compared.map(|effect| effect.unit_of_replication).collect();
     match [Replication::Trials, Replication::Sessions].map(|unit| units.contains(&unit)) {
+        [true, false] if allows => {
+            "Intervals rest on the trials of one session per side. What changes from session to session is \
+             estimated from the findings of this comparison, and included where these suffice."
+        }
         [true, false] => {
             "Intervals rest on the trials of one session per side: they leave out what changes from session \
              to session."

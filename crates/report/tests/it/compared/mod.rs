@@ -127,6 +127,8 @@ pub(crate) fn effect(ratio: f64, width: f64, differs: bool) -> SessionEffect {
         difference: None,
         floor: Some(width * 1.4),
         floor_of_verdict: Some(width * 2.0),
+        trials_needed: None,
+        between: None,
         p_value: Some(if differs { 0.000_2 } else { 0.3 }),
         differs,
         remark: String::new(),
