@@ -287,3 +287,12 @@ fn any_child_that_has_ended_is_reaped_once() {
         assert!(try_wait_any().is_err());
     });
 }
+
+#[test]
+fn the_smallest_program_starts_and_ends_well_each_time() {
+    let program = SmallestProgram::new().unwrap();
+    for start in [spawn_program, fork_exec, spawn_program] {
+        let child = start(program.path(), &[]).unwrap();
+        assert_eq!(wait(child).unwrap().code, Some(0));
+    }
+}
