@@ -63,7 +63,7 @@ const CALLS: [Call<'static>; 40] = [
     some("getpriority", "know its niceness"),
     some("getrandom", "seed its hash tables"),
     some("madvise", "choose the pages of memory"),
-    some("memfd_create", "see what a program has not flushed, and start a small one"),
+    some("memfd_create", "see what a program has not flushed"),
     some("mincore", "see which pages are in memory"),
     some("mprotect", "guard its stacks"),
     some("perf_event_open", "count cycles, misses and switches"),

@@ -7,12 +7,16 @@ use super::timing::{Tally, Times, refused, timed};
 use kit::{NOOP, Result, Stop, Trial};
 use std::ffi::{CStr, CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use sys::clock::now_ns;
 use sys::pages::{Huge, Mapping};
-use sys::task::{CloneStack, Pid, SmallestProgram};
+use sys::task::{CloneStack, Pid};
 
 /// This program, which ends in its first statement when asked so.
 const SELF: &CStr = c"/proc/self/exe";
+
+/// The smallest program, in the trial's own folder.
+const SMALLEST: &CStr = c"./smallest";
 
 /// One way, as a level of the factor `mechanism`.
 #[derive(Clone, Copy)]
@@ -183,8 +187,8 @@ type Start = fn(&CStr, &[&CStr]) -> sys::Result<Pid>;
 
 /// Starts the smallest program there is.
 fn smallest(trial: &mut Trial<'_>, start: Start) -> Result<Tally> {
-    let program = SmallestProgram::new()?;
-    timed(trial, || awaited(|| start(program.path(), &[])))
+    sys::task::write_smallest_program(Path::new(OsStr::from_bytes(SMALLEST.to_bytes())))?;
+    timed(trial, || awaited(|| start(SMALLEST, &[])))
 }
 
 /// Starts this program, with the argument that makes it end at once.

@@ -1,11 +1,11 @@
 //! The smallest program that can be started: an ELF file of under 200 bytes, without libraries.
 
 use crate::{Error, Result};
-use rustix::fs::{MemfdFlags, memfd_create};
-use std::ffi::{CStr, CString};
-use std::fs::File;
+use rustix::fs::{Access, access};
+use std::fs::OpenOptions;
 use std::io::Write;
-use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 
 /// `EM_X86_64` or `EM_AARCH64` of elf.h, and the machine code of `exit_group(0)`.
 const PROGRAM: Option<(u16, &[u8])> = if cfg!(target_arch = "x86_64") {
@@ -30,42 +30,27 @@ const ADDRESS: u64 = 0x40_0000;
 /// The largest page of a Linux of these architectures, in bytes.
 const ALIGNMENT: u64 = 0x1_0000;
 
-/// A static program that ends with code 0 in its first system call. It lies in memory, not on a
-/// disk: the folder of a trial may be one from which nothing can be executed.
-#[derive(Debug)]
-pub struct SmallestProgram {
-    path: CString,
-    /// Keeps the path valid.
-    _file: File,
-}
-
-impl SmallestProgram {
-    /// Writes the program.
-    ///
-    /// # Errors
-    /// `ENOSYS` without `memfd_create` (before Linux 3.17), `EACCES` where the sysctl
-    /// `vm.memfd_noexec` forbids programs in memory; unsupported on other architectures than
-    /// x86-64 and AArch64.
-    pub fn new() -> Result<Self> {
-        let (machine, code) = PROGRAM.ok_or_else(|| {
-            Error::unsupported("a program in machine code", "needs x86-64 or AArch64")
-        })?;
-        // Kernels before 6.3 do not know the flag that asks for an executable file.
-        let flags = MemfdFlags::CLOEXEC;
-        let file = memfd_create(c"smallest", flags | MemfdFlags::EXEC)
-            .or_else(|_| memfd_create(c"smallest", flags))
-            .map_err(Error::of("memfd_create"))?;
-        let mut file = File::from(file);
-        file.write_all(&elf(machine, code)).map_err(|error| Error::io("write(memfd)", &error))?;
-        let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))
-            .map_err(|error| Error::unreadable("the path of a memfd", error.to_string()))?;
-        Ok(Self { path, _file: file })
-    }
-
-    /// Returns where this process and its children find it.
-    pub fn path(&self) -> &CStr {
-        &self.path
-    }
+/// Writes a new file: a static program that ends with code 0 in its first system call.
+///
+/// # Errors
+/// Unsupported on other architectures than x86-64 and AArch64, and in a folder from which nothing
+/// can be executed; those of `open` and `write`, such as `EEXIST` and `ENOSPC`.
+pub fn write_smallest_program(path: &Path) -> Result<()> {
+    let call = format!("write({})", path.display());
+    let Some((machine, code)) = PROGRAM else {
+        return Err(Error::unsupported(call, "its machine code needs x86-64 or AArch64"));
+    };
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o700)
+        .open(path)
+        .and_then(|mut file| file.write_all(&elf(machine, code)))
+        .map_err(|error| Error::io(call, &error))?;
+    access(path, Access::EXEC_OK).map_err(|_| {
+        let why = "its file system is mounted noexec: keep the session elsewhere";
+        Error::unsupported(format!("access({}, X_OK)", path.display()), why)
+    })
 }
 
 /// Returns an executable of one segment, which holds the headers and `code` (`Elf64_Ehdr` and
