@@ -5,13 +5,18 @@ use super::pool::{self, Condvar, Futex};
 use super::thread::{self, FRESH_STACK_BYTES};
 use super::timing::{Tally, Times, refused, timed};
 use kit::{NOOP, Result, Stop, Trial};
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, OsStr};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use sys::clock::now_ns;
 use sys::pages::{Huge, Mapping};
 use sys::task::{CloneStack, Pid};
 
-/// The program that is executed: this one, which ends in its first statement when asked so.
+/// This program, which ends in its first statement when asked so.
 const SELF: &CStr = c"/proc/self/exe";
+
+/// The smallest program, in the trial's own folder.
+const SMALLEST: &CStr = c"./smallest";
 
 /// One way, as a level of the factor `mechanism`.
 #[derive(Clone, Copy)]
@@ -92,8 +97,11 @@ const BARE_COPY: Expected = COPY.child(1.0, 7.0);
 /// A child that shares the memory writes nothing.
 const SHARED: Expected = Expected::switches(0.9, 8.0);
 
-/// A new program builds its memory anew.
-const PROGRAM: Expected = Expected::switches(0.9, 50.0).parent(0.0, 50.0).child(10.0, 10_000.0);
+/// A new program builds its memory anew: a page for its code and some for its stack at least.
+const PROGRAM: Expected = Expected::switches(0.9, 50.0).parent(0.0, 50.0).child(1.0, 100.0);
+
+/// The dynamic linker touches the pages of a large program.
+const OWN_PROGRAM: Expected = PROGRAM.child(10.0, 10_000.0);
 
 /// There and back.
 const HAND_OFF: Expected = Expected::switches(1.5, 8.0);
@@ -106,7 +114,7 @@ const fn by(
 }
 
 /// What each level of the factor `mechanism` does.
-pub(super) const MECHANISMS: [(&str, Mechanism); 15] = [
+pub(super) const MECHANISMS: [(&str, Mechanism); 16] = [
     ("call", by(call, CALL)),
     ("entry", by(entry, CALL)),
     ("fault", by(fault, FAULT)),
@@ -121,8 +129,9 @@ pub(super) const MECHANISMS: [(&str, Mechanism); 15] = [
     ("clone_copy", by(|trial, _| timed(trial, || awaited(sys::task::clone_fork_exit)), BARE_COPY)),
     ("vfork", by(|trial, _| timed(trial, || awaited(sys::task::vfork_exit)), SHARED)),
     ("clone_vm", by(clone_vm, SHARED)),
-    ("posix_spawn", by(|trial, _| program(trial, sys::task::spawn_program), PROGRAM)),
-    ("fork_exec", by(|trial, _| program(trial, sys::task::fork_exec), PROGRAM.parent(1.0, 50.0))),
+    ("posix_spawn", by(|trial, _| smallest(trial, sys::task::spawn_program), PROGRAM)),
+    ("fork_exec", by(|trial, _| smallest(trial, sys::task::fork_exec), PROGRAM.parent(1.0, 50.0))),
+    ("posix_spawn_own", by(own_program, OWN_PROGRAM)),
     ("pool_futex", by(|trial, place| pool::measure(trial, place, &Futex::new()), HAND_OFF)),
     ("pool_condvar", by(|trial, place| pool::measure(trial, place, &Condvar::default()), HAND_OFF)),
 ];
@@ -173,13 +182,20 @@ fn clone_vm(trial: &mut Trial<'_>, _: Option<u32>) -> Result<Tally> {
     timed(trial, || awaited(|| sys::task::clone_vm_exit(&mut stack)))
 }
 
+/// A way to start a program, given its path and arguments.
+type Start = fn(&CStr, &[&CStr]) -> sys::Result<Pid>;
+
+/// Starts the smallest program there is.
+fn smallest(trial: &mut Trial<'_>, start: Start) -> Result<Tally> {
+    sys::task::write_smallest_program(Path::new(OsStr::from_bytes(SMALLEST.to_bytes())))?;
+    timed(trial, || awaited(|| start(SMALLEST, &[])))
+}
+
 /// Starts this program, with the argument that makes it end at once.
-fn program(
-    trial: &mut Trial<'_>,
-    start: impl Fn(&CStr, &[&CStr]) -> sys::Result<Pid>,
-) -> Result<Tally> {
+fn own_program(trial: &mut Trial<'_>, _: Option<u32>) -> Result<Tally> {
     let noop = CString::new(NOOP).map_err(|_| Stop::failed("the argument holds a zero byte"))?;
-    timed(trial, || awaited(|| start(SELF, &[&noop])))
+    trial.observe("program_bytes", std::fs::metadata(OsStr::from_bytes(SELF.to_bytes()))?.len());
+    timed(trial, || awaited(|| sys::task::spawn_program(SELF, &[&noop])))
 }
 
 /// Creates one child and waits until it has ended with code 0.

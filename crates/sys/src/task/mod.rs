@@ -14,6 +14,7 @@
 //! parent's state can be seen half-changed.
 
 mod raw;
+mod smallest;
 
 use crate::error::{check_number, last_errno};
 use crate::usage::Usage;
@@ -23,6 +24,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
 pub use raw::{CloneStack, clone_fork_exit, clone_vm_exit, vfork_exit};
+pub use smallest::write_smallest_program;
 
 /// The number of a process.
 pub type Pid = i32;

@@ -287,3 +287,20 @@ fn any_child_that_has_ended_is_reaped_once() {
         assert!(try_wait_any().is_err());
     });
 }
+
+#[test]
+fn the_smallest_program_starts_and_ends_well_each_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("smallest");
+    write_smallest_program(&file).unwrap();
+    assert_eq!(write_smallest_program(&file).unwrap_err().errno(), Some(libc::EEXIST));
+    let path = std::ffi::CString::new(file.into_os_string().into_encoded_bytes()).unwrap();
+    for start in [spawn_program, fork_exec, spawn_program] {
+        // Other tests fork meanwhile: a child of theirs may still hold the file open for writing.
+        eventually("an executable file", || start(&path, &[]).is_ok_and(ended_well));
+    }
+}
+
+fn ended_well(child: Pid) -> bool {
+    wait(child).unwrap().code == Some(0)
+}
