@@ -28,7 +28,8 @@ pub fn bencher(session: &Session<'_>, choice: &Choice, out: impl Write) -> Resul
         |_, _, _| true,
         |case| {
             let values = case.values();
-            let estimate = case.numbers.estimate(case.response, case.treatment);
+            let carrier = case.numbers.carrier(case.response, case.treatment);
+            let estimate = case.numbers.estimate(case.response, carrier.as_deref(), case.treatment);
             let Some(value) = estimate.map(|it| it.point).or_else(|| median(&values)) else {
                 return;
             };

@@ -1,6 +1,6 @@
 //! From records to samples: one number per completed trial.
 
-use crate::session::disturbance::{Losses, Taken, cpu_ns, of_corrected};
+use crate::session::disturbance::{Losses, Taken, corrected, cpu_ns, of_corrected};
 use crate::session::tags::Tag;
 use crate::stats::estimate::median_estimate;
 use crate::stats::frequency::{Frequency, Tally, sum};
@@ -288,6 +288,18 @@ impl<'a> Table<'a> {
     /// Returns one number per trial, as [`Table::trials_by_block`].
     pub(crate) fn trials(&self, response: &str, treatment: &Treatment) -> Vec<f64> {
         self.trials_by_block(response, treatment).into_iter().map(|(_, value)| value).collect()
+    }
+
+    /// Returns the name of a treatment's corrected numbers where its row shows these: others took elapsed
+    /// time from its trials or from those of the control that is subtracted, and it is known how much.
+    pub fn carrier(&self, response: &Response, treatment: &Treatment) -> Option<String> {
+        response.cpu_twin.as_ref()?;
+        let control = response.subtract.as_ref().map(|cell| treatment.with(cell));
+        let mut behind = vec![self.losses(&response.name, treatment)];
+        behind.extend(control.map(|control| self.losses(&response.name, &control)));
+        let is_corrected =
+            behind.iter().any(|it| it.disturbed.shifts()) && behind.iter().all(|it| it.is_known);
+        is_corrected.then(|| corrected(&response.name))
     }
 
     /// Returns the number of a response at a treatment: how often it happened if the design asks that

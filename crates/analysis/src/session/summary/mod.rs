@@ -2,7 +2,6 @@
 
 use crate::session::costs::accounts;
 use crate::session::diagnosis::diagnoses;
-use crate::session::disturbance::corrected;
 use crate::session::effect::{Effect, answered, effect, found, leaning};
 use crate::session::floors::floors;
 use crate::session::grade::grade;
@@ -22,8 +21,7 @@ use crate::stats::hommel::hommel;
 use crate::stats::order::{median, quantile, sorted};
 use model::{
     Cell, Claim, ClaimResult, ControlResult, Design, EstimateRow, ExperimentSummary, FindingResult,
-    Open, Quantity, QuantityResult, Record, Response, SUMMARY_FORMAT, Summary, Treatment, Trust,
-    Verdict, Visible,
+    Open, Quantity, QuantityResult, Record, SUMMARY_FORMAT, Summary, Trust, Verdict, Visible,
 };
 use std::collections::{BTreeSet, HashMap};
 
@@ -243,7 +241,7 @@ fn estimates(table: &Table<'_>) -> Vec<EstimateRow> {
     let mut rows = Vec::new();
     for treatment in table.treatments() {
         for response in &table.design.responses {
-            let carried_by = carrier(table, response, treatment);
+            let carried_by = table.carrier(response, treatment);
             let name = carried_by.as_ref().unwrap_or(&response.name);
             let values = table.trials(name, treatment);
             if !values.is_empty() {
@@ -260,18 +258,6 @@ fn estimates(table: &Table<'_>) -> Vec<EstimateRow> {
         }
     }
     rows
-}
-
-/// Returns the name of a treatment's corrected numbers where the row shows these: others took elapsed
-/// time from its trials or from those of the control that is subtracted, and it is known how much.
-fn carrier(table: &Table<'_>, response: &Response, treatment: &Treatment) -> Option<String> {
-    response.cpu_twin.as_ref()?;
-    let control = response.subtract.as_ref().map(|cell| treatment.with(cell));
-    let mut behind = vec![table.losses(&response.name, treatment)];
-    behind.extend(control.map(|control| table.losses(&response.name, &control)));
-    let is_corrected =
-        behind.iter().any(|it| it.disturbed.shifts()) && behind.iter().all(|it| it.is_known);
-    is_corrected.then(|| corrected(&response.name))
 }
 
 /// Returns the controls of all experiments. Trust holds only if at least one control was measured and
