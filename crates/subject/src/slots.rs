@@ -391,6 +391,18 @@ mod tests {
     }
 
     #[test]
+    fn what_waited_before_it_was_the_program_is_left_out() {
+        let mut slots = Slots::new(None, 0, 0).queued_before(30 * MS);
+        slots.begin(100 * MS);
+        slots.see_process(7, Some(60 * MS));
+        slots.see(7, &thread(7, 'R', 0, account(60, 50)), false, None);
+        // Another thread of it began with the program.
+        slots.see(7, &thread(8, 'S', 0, account(0, 5)), false, None);
+        slots.end();
+        assert_eq!(slots.queue_wait_ns, 25 * MS as i64);
+    }
+
+    #[test]
     fn main_fills_a_slot_while_it_works_alone_and_none_while_it_waits() {
         let mut slots = slots(2);
         // Main alone for 100 ms; then two workers, one of which waits for the other's CPU.

@@ -106,7 +106,7 @@ fn queue_wait_ns(record: &Record, used: f64) -> Option<f64> {
 pub(crate) struct Taken {
     /// As a share of the number, 0 to 1.
     share: f64,
-    /// Whether the kernel told for how long the trial waited for a CPU, so that its sleep is no part of
+    /// Whether the kernel reported for how long the trial waited for a CPU, so that its sleep is no part of
     /// the share.
     by_queue: bool,
 }
@@ -158,7 +158,7 @@ pub(crate) struct Losses {
     /// What they took from the median trial.
     pub(crate) typical: f64,
     /// Whether it is known of nearly all of them, so that their numbers can be corrected: they worked on
-    /// one CPU at a time, and the kernel told for how long the disturbed ones waited for it.
+    /// one CPU at a time, and the kernel reported for how long the disturbed ones waited for it.
     pub(crate) is_known: bool,
 }
 
