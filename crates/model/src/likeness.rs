@@ -86,8 +86,6 @@ pub struct Lost {
 pub struct Visible {
     /// Ratios with a floor.
     pub ratios: u32,
-    /// A quarter of them have a floor of this size or less.
-    pub quarter: f64,
     /// The median of their floors.
     pub median: f64,
     /// The median of the floors of the claims' verdicts; null where no claim has one.

@@ -53,7 +53,7 @@ pub(crate) fn apart(likeness: Likeness, above: bool) -> Option<String> {
     let more = if above { "more" } else { "less" };
     match likeness.lies {
         Lies::Above | Lies::Below => None,
-        Lies::Upwards | Lies::Downwards => Some(format!("{more}; {margin} not decided")),
+        Lies::Upwards | Lies::Downwards => Some(format!("{more}, {margin} not decided")),
         Lies::Slight => Some(format!("{more}, by less than {margin}")),
         Lies::Alike => Some(format!("less than {margin} apart")),
         Lies::Open => Some("more or less is open".into()),

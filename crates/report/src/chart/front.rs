@@ -46,6 +46,8 @@ pub(crate) struct Answer {
     /// Plain where the words hold the number, quiet where no difference was found, open where nothing
     /// is decided.
     pub(crate) tone: Tone,
+    /// What stands for the words where there is no room for them; none where the number says it.
+    pub(crate) mark: Option<char>,
     pub(crate) estimate: Estimate,
     pub(crate) number: Parts,
     /// Where on the page there is more.
@@ -126,13 +128,8 @@ impl Drawing for Answers<'_> {
     fn letters(&self, width: usize) -> Vec<String> {
         let mut marks: Vec<(char, String)> = Vec::new();
         let mut row = |one: &Answer| {
-            let mark = match one.tone {
-                Tone::Plain => None,
-                Tone::Open => Some('?'),
-                _ => Some('≈'),
-            };
             let says = uncapital(&one.says);
-            let label = match mark {
+            let label = match one.mark {
                 None => one.label.clone(),
                 Some(_) if width >= WORDS_FROM => format!("{}: {says}", one.label),
                 Some(mark) => {

@@ -115,14 +115,17 @@ impl<'a> Asked<'a> {
     /// Returns the answer on an axis; `None` without a number.
     fn answer(&self) -> Option<Answer> {
         let (estimate, number) = (self.estimate?, self.number()?);
+        let above = estimate.point > 1.0;
         let apart = self.likeness.and_then(|likeness| {
-            let tone = match likeness.lies {
-                Lies::Alike | Lies::Slight => Tone::Quiet,
-                _ => Tone::Open,
+            let (tone, mark) = match likeness.lies {
+                Lies::Alike => (Tone::Quiet, '≈'),
+                Lies::Slight => (Tone::Quiet, if above { '>' } else { '<' }),
+                Lies::Open => (Tone::Open, '?'),
+                _ => (Tone::Open, if above { '≥' } else { '≤' }),
             };
-            Some((tone, capital(&words::apart(likeness, estimate.point > 1.0)?)))
+            Some((tone, Some(mark), capital(&words::apart(likeness, above)?)))
         });
-        let (tone, says) = apart.unwrap_or_else(|| (Tone::Plain, self.says(&number)));
+        let (tone, mark, says) = apart.unwrap_or_else(|| (Tone::Plain, None, self.says(&number)));
         let mut label = short(&self.headline.label, 80);
         let mut number = number;
         // The correction stands where there is room for it.
@@ -130,7 +133,7 @@ impl<'a> Asked<'a> {
             number.interval = interval.trim_end().into();
             label.push_str(", without other programs");
         }
-        Some(Answer { label, says, tone, estimate, number, to: self.link() })
+        Some(Answer { label, says, tone, mark, estimate, number, to: self.link() })
     }
 }
 
@@ -348,8 +351,8 @@ mod tests {
         assert!(says(1.01, 1.02, 1.04).contains("More, by less than 5 %"));
         assert!(says(0.96, 0.97, 0.99).contains("Less, by less than 5 %"));
         // An interval on one side of 1 shows a difference; how large it is may be open.
-        assert!(says(1.031, 1.039, 1.051).contains("More; 5 % not decided"));
-        assert!(says(0.94, 0.97, 0.99).contains("Less; 5 % not decided"));
+        assert!(says(1.031, 1.039, 1.051).contains("More, 5 % not decided"));
+        assert!(says(0.94, 0.97, 0.99).contains("Less, 5 % not decided"));
         for open in [says(0.9, 1.0, 1.1), says(0.94, 0.97, 1.0)] {
             assert!(open.contains("More or less is open"), "{open}");
         }

@@ -82,17 +82,15 @@ fn agreed(controls: &[ControlResult]) -> String {
 
 /// Returns how small the differences are that the session's ratios can show, and what a verdict takes.
 fn visible(session: &Session<'_>) -> Option<String> {
-    let Visible { ratios, quarter, median, of_verdicts } = session.summary.trust.visible?;
-    let [quarter, median] = [quarter, median].map(|floor| number::rough(floor, Terms::Share));
+    let Visible { ratios, median, of_verdicts } = session.summary.trust.visible?;
+    let median = number::rough(median, Terms::Share);
     let shown = match ratios {
-        1 => format!("the ratio can show a difference of {median}"),
-        _ => format!(
-            "half of {ratios} ratios can show a difference of {median}, a quarter one of {quarter}"
-        ),
+        1 => format!("the ratio shows differences of {median}"),
+        _ => format!("half of {ratios} ratios show differences of {median}"),
     };
     let verdict = of_verdicts
-        .map(|floor| format!("the median verdict takes {}", number::rough(floor, Terms::Share)));
-    wording::clauses([Some(shown), verdict], "; ")
+        .map(|floor| format!("half the verdicts {}", number::rough(floor, Terms::Share)));
+    wording::clauses([Some(shown), verdict], ", ")
 }
 
 /// Reports whether nothing of a session is measured, so that it has no control and needs none.
@@ -169,7 +167,7 @@ pub(crate) fn line(session: &Session<'_>) -> (Tone, String) {
         let text = text.replace("{}", &share(part));
         return (Tone::Care, format!("Identical runs do not differ significantly, but {text}"));
     }
-    let agreed = Some("Trustworthy: identical runs do not differ significantly".to_string());
+    let agreed = Some("Trustworthy: no identical runs differ significantly".to_string());
     (Tone::Good, wording::clauses([agreed, visible(session)], "; ").unwrap_or_default())
 }
 
@@ -325,13 +323,13 @@ mod tests {
         let mut fixture = fixture::session(3);
         fixture.summary.trust.floor = Some(0.023);
         fixture.summary.trust.visible =
-            Some(Visible { ratios: 72, quarter: 0.02, median: 0.07, of_verdicts: Some(0.15) });
+            Some(Visible { ratios: 72, median: 0.07, of_verdicts: Some(0.15) });
         let fixture::Fixture { manifest, records, summary } = &fixture;
         let (tone, text) = line(&Session { manifest, records, summary });
         assert_eq!(tone, Tone::Good);
-        assert!(text.ends_with(
-            "half of 72 ratios can show a difference of 7 %, a quarter one of 2 %; the median verdict takes 15 %"
-        ));
+        assert!(
+            text.ends_with("half of 72 ratios show differences of 7 %, half the verdicts 15 %")
+        );
         assert!(!text.contains("2.3 %"), "{text}");
     }
 

@@ -29,7 +29,7 @@ fn the_page_and_the_terminal_have_one_order_and_one_set_of_marks() {
     for said in [text(&comparison, 120, Some(80)), report::comparison_html(&comparison)] {
         let list = &said[said.find("Responses at each treatment").unwrap()..];
         let place = |number: &str| list.find(number).unwrap();
-        assert!(place("▲ 2.0") < place("▲ 3×"), "{list}");
+        assert!(place("▲ 2.0") < place("▲ 3.0"), "{list}");
         assert!(!said.contains('↑') && !said.contains('↓'), "{said}");
     }
 }

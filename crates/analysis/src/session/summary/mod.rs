@@ -18,7 +18,7 @@ use crate::session::untagged;
 use crate::session::variance::variances;
 use crate::session::verdict::{self, Leaning};
 use crate::stats::hommel::hommel;
-use crate::stats::order::{median, quantile, sorted};
+use crate::stats::order::median;
 use model::{
     Cell, Claim, ClaimResult, ControlResult, Design, EstimateRow, ExperimentSummary, FindingResult,
     Open, Quantity, QuantityResult, Record, SUMMARY_FORMAT, Summary, Trust, Verdict, Visible,
@@ -320,7 +320,6 @@ fn visible(experiments: &[ExperimentSummary]) -> Option<Visible> {
     }
     Some(Visible {
         ratios: u32::try_from(floors.len()).unwrap_or(u32::MAX),
-        quarter: quantile(&sorted(&floors), 0.25)?,
         median: median(&floors)?,
         of_verdicts: median(&of_verdicts),
     })
