@@ -226,3 +226,19 @@ fn a_level_that_is_computed_is_the_number_itself() {
     assert_eq!(level(&[143_467]), Some(Estimate::exactly(143_467.0, 1)));
     assert!(!level(&[143_467, 143_468]).unwrap().is_exact());
 }
+
+#[test]
+fn the_floors_of_the_ratios_are_summed_up_once_each() {
+    let found = summary(&[study()], &records(10));
+    let visible = found.trust.visible.unwrap();
+    let experiment = &found.experiments[0];
+    let ratio = |result: &&QuantityResult| matches!(result.quantity, Quantity::Ratio { .. });
+    let findings = experiment.findings.iter().map(|finding| &finding.result);
+    let claims = experiment.claims.iter().map(|claim| &claim.result);
+    let all: Vec<&QuantityResult> = findings.chain(claims).filter(ratio).collect();
+    let floors: Vec<f64> = all.iter().filter_map(|result| result.floor).collect();
+    assert!(visible.ratios >= 1 && visible.ratios as usize <= floors.len(), "{visible:?}");
+    assert!(floors.iter().any(|floor| *floor <= visible.median));
+    assert!(floors.iter().any(|floor| *floor >= visible.median));
+    assert!(all.iter().all(|result| result.likeness.is_some() == result.estimate.is_some()));
+}
