@@ -82,7 +82,7 @@ impl<'a> Compared<'a> {
             }
             if tally.differ() > 0 && tally.short > 0 {
                 let text = format!(
-                    "{} too few trials for a verdict: it takes {} per side.",
+                    "{} too few trials for a verdict: it takes {} per side or more.",
                     numbers_have(tally.short),
                     tally.needed
                 );
@@ -292,7 +292,7 @@ fn none_differs(all: Tally, side: &str, numbers: &str) -> String {
         (0, 0) => format!("No significant difference between A and {side} in {numbers}."),
         (0, _) => format!(
             "No interval excludes that A and {side} are equal, in {numbers}. {} too few trials for a \
-             verdict: it takes {} per side.",
+             verdict: it takes {} per side or more.",
             numbers_have(all.short),
             all.needed
         ),
@@ -302,7 +302,7 @@ fn none_differs(all: Tally, side: &str, numbers: &str) -> String {
         ),
         (_, _) => format!(
             "Too few trials to decide between A and {side}: alone, {open} of {numbers} would be \
-             significant. Among all of them a verdict takes {} trials per side.",
+             significant. Among all of them a verdict takes {} trials per side or more.",
             all.needed
         ),
     }
