@@ -80,7 +80,7 @@ pub(crate) enum Noise {
     WarmsUp,
     /// `b` is slower by 6 % from the middle of the session on.
     Steps,
-    /// `b` becomes slower by 0.5 % a block.
+    /// `b` becomes slower by 0.5 % a block; the truth is that of the middle.
     Trend,
     /// A third of the blocks is slow, and `b` by 3 % more than `a`.
     SlowBlocks,
@@ -169,8 +169,8 @@ impl Noise {
         }
     }
 
-    /// By how much `b` is slower in a block of a session than at its end, before its middle or on average: what
-    /// a reader takes home is none of these alone.
+    /// By how much `b` is slower in a block than the session's truth: its end where a side warms up, its first
+    /// half where it steps, its middle where it drifts.
     fn moved(self, block: usize, blocks: usize) -> f64 {
         match self {
             Noise::Alternates => {
@@ -188,7 +188,7 @@ impl Noise {
                     0.0
                 }
             }
-            Noise::Trend => 0.005 * block as f64,
+            Noise::Trend => 0.005 * (block as f64 - (blocks as f64 - 1.0) / 2.0),
             _ => 0.0,
         }
     }

@@ -1,4 +1,4 @@
-//! What verdicts find, and that Holm's correction is needed. How often they err: `benches/battery`.
+//! What verdicts find, and that Hommel's procedure is needed. How often they err: `benches/battery`.
 
 use super::*;
 use crate::session::evidence::{Evidence, Scale};

@@ -129,9 +129,12 @@ pub(super) const MECHANISMS: [(&str, Mechanism); 16] = [
     ("clone_copy", by(|trial, _| timed(trial, || awaited(sys::task::clone_fork_exit)), BARE_COPY)),
     ("vfork", by(|trial, _| timed(trial, || awaited(sys::task::vfork_exit)), SHARED)),
     ("clone_vm", by(clone_vm, SHARED)),
-    ("posix_spawn", by(|trial, _| smallest(trial, sys::task::spawn_program), PROGRAM)),
-    ("fork_exec", by(|trial, _| smallest(trial, sys::task::fork_exec), PROGRAM.parent(1.0, 50.0))),
-    ("posix_spawn_own", by(own_program, OWN_PROGRAM)),
+    ("posix_spawn", by(|trial, _| own_program(trial, sys::task::spawn_program), OWN_PROGRAM)),
+    (
+        "fork_exec",
+        by(|trial, _| own_program(trial, sys::task::fork_exec), OWN_PROGRAM.parent(1.0, 50.0)),
+    ),
+    ("posix_spawn_small", by(smallest, PROGRAM)),
     ("pool_futex", by(|trial, place| pool::measure(trial, place, &Futex::new()), HAND_OFF)),
     ("pool_condvar", by(|trial, place| pool::measure(trial, place, &Condvar::default()), HAND_OFF)),
 ];
@@ -186,16 +189,15 @@ fn clone_vm(trial: &mut Trial<'_>, _: Option<u32>) -> Result<Tally> {
 type Start = fn(&CStr, &[&CStr]) -> sys::Result<Pid>;
 
 /// Starts the smallest program there is.
-fn smallest(trial: &mut Trial<'_>, start: Start) -> Result<Tally> {
+fn smallest(trial: &mut Trial<'_>, _: Option<u32>) -> Result<Tally> {
     sys::task::write_smallest_program(Path::new(OsStr::from_bytes(SMALLEST.to_bytes())))?;
-    timed(trial, || awaited(|| start(SMALLEST, &[])))
+    timed(trial, || awaited(|| sys::task::spawn_program(SMALLEST, &[])))
 }
 
 /// Starts this program, with the argument that makes it end at once.
-fn own_program(trial: &mut Trial<'_>, _: Option<u32>) -> Result<Tally> {
+fn own_program(trial: &mut Trial<'_>, start: Start) -> Result<Tally> {
     let noop = CString::new(NOOP).map_err(|_| Stop::failed("the argument holds a zero byte"))?;
-    trial.observe("program_bytes", std::fs::metadata(OsStr::from_bytes(SELF.to_bytes()))?.len());
-    timed(trial, || awaited(|| sys::task::spawn_program(SELF, &[&noop])))
+    timed(trial, || awaited(|| start(SELF, &[&noop])))
 }
 
 /// Creates one child and waits until it has ended with code 0.

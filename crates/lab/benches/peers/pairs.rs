@@ -92,7 +92,7 @@ pub(crate) fn stations(half_l2_bytes: Option<usize>) -> Vec<Station> {
     });
     all.push(alone(Pair::new(
         "a program started and awaited",
-        created("posix_spawn_own"),
+        created("posix_spawn"),
         Peer::Hyperfine,
     )));
     all

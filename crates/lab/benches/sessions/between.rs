@@ -125,7 +125,7 @@ fn session(stored: &Stored) -> CompareSession<'_> {
 struct Kind {
     /// Each by itself, at the 5 % level.
     before: Count,
-    /// After Holm's correction over what is of its kind in the pair.
+    /// After Hommel's procedure over what is of its kind in the pair.
     after: Count,
     /// Pairs in which any did.
     pairs: Count,
@@ -152,7 +152,7 @@ impl Kind {
             found.map_or("–".into(), |share| format!("{:.1} %", 100.0 * share))
         };
         format!(
-            "p ≤ 0.05 in {}; after Holm {}, in pairs {}; those apart by {} (median), {} (largest)",
+            "p ≤ 0.05 in {}; after Hommel {}, in pairs {}; those apart by {} (median), {} (largest)",
             self.before.text(),
             self.after.text(),
             self.pairs.text(),
@@ -206,6 +206,9 @@ impl Tally {
             text += &format!("    {name}: {}\n", count.text());
         }
         text += &format!("  the same computation (null): {}\n", self.controls.text());
-        text + &format!("  pairs with at least one difference after Holm: {}\n", self.pairs.text())
+        text + &format!(
+            "  pairs with at least one difference after Hommel: {}\n",
+            self.pairs.text()
+        )
     }
 }

@@ -96,7 +96,7 @@ pub(crate) fn forecast(courses: &[Course], left_ns: u64) -> Option<Forecast> {
         let mut places: Vec<usize> = course
             .questions
             .iter()
-            .filter(|(rank, _)| *rank == Rank::Headline)
+            .filter(|(rank, _)| *rank <= Rank::Headline)
             .flat_map(|(_, places)| places.iter().copied())
             .collect();
         places.sort_unstable();

@@ -487,7 +487,7 @@ impl Contrast {
         is_reached(high).then_some(high)
     }
 
-    /// Returns the smallest p-value that so many trials can have.
+    /// Returns the smallest p-value that this number of trials can have.
     fn least(&self) -> f64 {
         match (&self.of.trials, &self.to.trials) {
             (Some(_), Some(_)) if self.samples() < BLOCKS_FREE => 1.0,

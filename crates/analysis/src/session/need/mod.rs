@@ -105,7 +105,9 @@ fn driving(design: &Design) -> Vec<Driving<'_>> {
 /// How important the answer of a question is: where the time does not suffice for all, the later wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rank {
-    /// The first screen shows it, or it tells whether the session can be trusted.
+    /// It tells whether the session can be trusted.
+    Control,
+    /// The first screen shows it.
     Headline,
     /// A claim is judged by it.
     Claim,
@@ -136,14 +138,14 @@ pub fn questions(design: &Design, treatments: &[Treatment]) -> Vec<Question> {
     let controls = design.controls.iter().map(|control| {
         let pair = [&control.a, &control.b].map(|cell| design.complete(cell));
         let treatments = treatments.iter().filter(|it| pair.contains(*it)).cloned().collect();
-        Question { rank: Rank::Headline, treatments }
+        Question { rank: Rank::Control, treatments }
     });
     let claims = design.claims.iter().map(|claim| of(Rank::Claim, &claim.quantity));
     let planted = design.planted.iter().map(|planted| of(Rank::Claim, &planted.quantity));
     let others = design.findings.iter().map(|finding| of(Rank::Other, &finding.quantity));
     let each =
         treatments.iter().map(|one| Question { rank: Rank::Other, treatments: vec![one.clone()] });
-    headlines.chain(controls).chain(claims).chain(planted).chain(others).chain(each).collect()
+    controls.chain(headlines).chain(claims).chain(planted).chain(others).chain(each).collect()
 }
 
 /// Returns the numbers that a headline shows, and that decide it.
