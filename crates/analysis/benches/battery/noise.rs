@@ -173,21 +173,9 @@ impl Noise {
     /// half where it steps, its middle where it drifts.
     fn moved(self, block: usize, blocks: usize) -> f64 {
         match self {
-            Noise::Alternates => {
-                if block.is_multiple_of(2) {
-                    0.05
-                } else {
-                    0.0
-                }
-            }
+            Noise::Alternates => 0.05 * f64::from(u8::from(block.is_multiple_of(2))),
             Noise::WarmsUp => 0.06 * 0.5_f64.powf(block as f64 / 2.0),
-            Noise::Steps => {
-                if 2 * block >= blocks {
-                    0.06
-                } else {
-                    0.0
-                }
-            }
+            Noise::Steps => 0.06 * f64::from(u8::from(2 * block >= blocks)),
             Noise::Trend => 0.005 * (block as f64 - (blocks as f64 - 1.0) / 2.0),
             _ => 0.0,
         }

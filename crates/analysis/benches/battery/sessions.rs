@@ -71,7 +71,7 @@ impl Known {
     pub(crate) fn judged(self, blocks: usize, claims: usize, draws: &mut Draws) -> (bool, bool) {
         let sessions = self.noise.claims(blocks, claims, draws);
         let located: Vec<Located> = sessions.iter().filter_map(|it| centre(it)).collect();
-        let p_values: Vec<f64> = located.iter().map(|it| it.p_value(self.truth)).collect();
+        let p_values: Vec<f64> = located.iter().map(|it| it.p_value_of_claim(self.truth)).collect();
         let wrong = hommel(&p_values).contains(&true);
         (wrong, !wrong && located.iter().any(Located::is_doubtful))
     }
@@ -127,7 +127,7 @@ impl Test {
         };
         let known = |of: &[f64]| mean(of).zip(variance(of)).unwrap_or_default();
         match self {
-            Test::Sign => centre(&ratios).map_or(1.0, |it| it.p_value(0.0)),
+            Test::Sign => centre(&ratios).map_or(1.0, |it| it.p_value_of_claim(0.0)),
             Test::Paired => {
                 let (mean, variance) = known(&ratios);
                 student(mean, variance, n - 1.0)

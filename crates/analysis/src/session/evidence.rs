@@ -108,6 +108,14 @@ impl Evidence {
         }
     }
 
+    /// Returns the same as [`Evidence::p_value`] for a claim's verdict ([`Located::p_value_of_claim`]).
+    pub(crate) fn p_value_of_claim(&self, boundary: f64, side: Side) -> f64 {
+        match self.located() {
+            Some(located) => located.p_value_of_claim(self.scaled(boundary)),
+            None => self.p_value(boundary, side),
+        }
+    }
+
     /// Returns what [`Located::is_just`] does; `None` for a frequency.
     pub(crate) fn is_just(&self, number: f64) -> Option<(f64, usize)> {
         Some(self.located()?.is_just(self.scaled(number)))

@@ -48,7 +48,7 @@ impl Leaning {
 
     /// Towards one boundary, or several of which the worst counts.
     fn towards(holds: bool, evidence: &Evidence, boundaries: &[(f64, Side)]) -> Self {
-        let p = |&(at, side): &(f64, Side)| evidence.p_value(at, side);
+        let p = |&(at, side): &(f64, Side)| evidence.p_value_of_claim(at, side);
         let blocks = boundaries.iter().filter_map(|(at, _)| evidence.beyond(*at));
         let estimate = evidence.estimate();
         let holds_end = |(at, _): &(f64, Side)| {

@@ -77,8 +77,8 @@ mod tests {
         assert_eq!(hommel(&[0.011]), [false]);
         assert_eq!(hommel(&[0.01; 5]), [true; 5]);
         // Of six, Simes accepts the five that are left beside 0.008; together with it, it needs 0.0083.
-        assert_eq!(hommel(&[0.008, 0.5, 0.5, 0.5, 0.5, 0.5])[0], true);
-        assert_eq!(hommel(&[0.009, 0.5, 0.5, 0.5, 0.5, 0.5])[0], false);
+        assert!(hommel(&[0.008, 0.5, 0.5, 0.5, 0.5, 0.5])[0]);
+        assert!(!hommel(&[0.009, 0.5, 0.5, 0.5, 0.5, 0.5])[0]);
         // All six at 0.009 stand: each set has a p-value that Simes rejects.
         assert_eq!(hommel(&[0.009; 6]), [true; 6]);
         assert_eq!(hommel(&[f64::NAN, 0.01]), [false, true]);

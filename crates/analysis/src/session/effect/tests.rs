@@ -77,7 +77,7 @@ fn a_ratio_of_means_that_prints_like_the_median_is_no_news() {
 #[test]
 fn a_ratio_of_positive_numbers_ends_at_0() {
     let block = |block: u32| {
-        let process = if block % 2 == 0 { -500 } else { 900 };
+        let process = if block.is_multiple_of(2) { -500 } else { 900 };
         [("thread", 1000), ("process", process)]
             .map(|(model, value)| task(block, model, "1", value).record())
     };
