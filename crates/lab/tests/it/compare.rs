@@ -121,7 +121,7 @@ fn a_session_does_not_differ_from_itself() {
     assert!(compared > 1000, "{compared}");
     assert!(comparison.warnings[0].contains("stands here more than once"));
     assert!(comparison.facts.is_empty(), "{:?}", comparison.facts);
-    assert!(text(&[BASE, BASE]).contains("No significant difference between A and B"));
+    assert!(text(&[BASE, BASE]).contains("No interval excludes that A and B are equal"));
     assert_eq!(code(&[BASE, BASE]), Some(0));
 }
 

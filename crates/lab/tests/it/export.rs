@@ -110,7 +110,10 @@ fn the_table_gives_every_estimate_of_the_summary() {
             };
             of.sort_by(f64::total_cmp);
             let middle = (of[(of.len() - 1) / 2] + of[of.len() / 2]) / 2.0;
-            assert!((middle - estimate.point).abs() <= 1e-9 * middle.abs(), "{key:?}: {middle}");
+            // The table has every trial as it was measured, a corrected row what others took from some.
+            let is_near = (middle - estimate.point).abs() <= 1e-9 * middle.abs();
+            let is_less = row.carried_by.is_some() && estimate.point < middle;
+            assert!(is_near || is_less, "{key:?}: {middle}");
             assert_eq!(of.len(), estimate.samples as usize, "{key:?}");
         }
     }
@@ -181,15 +184,16 @@ fn hyperfine_gets_every_time_in_seconds() {
         let times = experiment.estimates.iter().filter(|row| row.unit == model::Unit::Ns);
         times.map(|row| {
             let command = format!("{} {} {}", experiment.id, row.response, row.treatment);
-            (command, row.estimate.unwrap())
+            (command, (row.estimate.unwrap(), row.carried_by.is_some()))
         })
     });
-    let times: BTreeMap<String, model::Estimate> = times.collect();
+    let times: BTreeMap<String, (model::Estimate, bool)> = times.collect();
     assert_eq!(results.len(), times.len());
     for result in results {
-        let estimate = times[result["command"].as_str().unwrap()];
-        let median = result["median"].as_f64().unwrap();
-        assert!((median * 1e9 - estimate.point).abs() <= 1e-9 * estimate.point.abs(), "{result}");
+        let (estimate, is_corrected) = times[result["command"].as_str().unwrap()];
+        let median_ns = 1e9 * result["median"].as_f64().unwrap();
+        let is_near = (median_ns - estimate.point).abs() <= 1e-9 * estimate.point.abs();
+        assert!(is_near || is_corrected && estimate.point < median_ns, "{result}");
         let times = result["times"].as_array().unwrap();
         assert_eq!(times.len(), estimate.samples as usize, "{result}");
         assert_eq!(result["exit_codes"].as_array().unwrap().len(), times.len());
