@@ -220,7 +220,7 @@ fn a_dry_run_of_any_command_says_how_many_trials_and_how_long() {
             "why --squeeze cpu -- sleep 1",
             "Blocks with wide intervals follow until 3 min have passed.",
         ),
-        ("selftest planted_delay", "Planned: 66 trials in random order."),
+        ("selftest planted_delay", "Planned: 88 trials in random order."),
     ] {
         let shown = shown(line);
         assert!(shown.contains(says), "{line}: {shown}");

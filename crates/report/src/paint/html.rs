@@ -6,6 +6,7 @@ use crate::doc::{
 };
 use crate::words;
 use maud::{Markup, PreEscaped, html};
+use wording::number::{CORRECTED, Parts};
 use wording::short;
 
 /// The most characters of one piece of text.
@@ -290,6 +291,21 @@ fn light(text: &Text) -> Markup {
     html! { (text.0.iter().map(short).collect::<String>()) }
 }
 
+/// Paints a number with its interval; a mark behind it may stand on a line of its own.
+fn figures(parts: &Parts) -> Markup {
+    let (interval, mark) = match parts.interval.strip_suffix(CORRECTED) {
+        Some(interval) => (interval.trim_end(), CORRECTED),
+        None => (parts.interval.as_str(), ""),
+    };
+    html! {
+        span.figures {
+            b { (parts.point) }
+            @if !interval.is_empty() { " " span.interval { (interval) } }
+        }
+        @if !mark.is_empty() { " " span.interval { (mark) } }
+    }
+}
+
 fn span(span: &Span) -> Markup {
     let harmless = |text: &str| short(text, CHARACTERS_MAX);
     match span {
@@ -297,12 +313,7 @@ fn span(span: &Span) -> Markup {
         Span::Strong(text) => html! { b { (harmless(text)) } },
         Span::Code(text) => html! { code { (harmless(text)) } },
         Span::Quiet(text) => html! { span.quiet { (harmless(text)) } },
-        Span::Number(parts) => html! {
-            span.figures {
-                b { (parts.point) }
-                @if !parts.interval.is_empty() { " " span.interval { (parts.interval) } }
-            }
-        },
+        Span::Number(parts) => figures(parts),
         Span::Cells(text) => html! {
             span.cells { @for cell in harmless(text).chars() { i class=[cell_class(cell)] { (cell) } } }
         },
