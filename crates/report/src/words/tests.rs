@@ -61,14 +61,14 @@ fn sides_have_letters_like_the_columns_of_a_sheet() {
 #[test]
 fn lost_trials_are_told_with_what_they_may_hide() {
     let at = Cell::new([("mechanism", "fork")]);
-    let told = |timed_out, other_trials| {
+    let shown = |timed_out, other_trials| {
         lost(&Lost { at: at.clone(), trials: 3, timed_out, of: 20, other_trials, other_of: 20 })
     };
     assert_eq!(
-        told(1, 0),
+        shown(1, 0),
         "3 of 20 trials of mechanism fork failed or timed out, and none of 20 of the other side: if \
          these were its slow ones, mechanism fork is slower than shown"
     );
-    assert!(told(3, 1).starts_with("3 of 20 trials of mechanism fork timed out, and 1 of 20 of"));
-    assert!(told(0, 0).contains("fork failed, and none"));
+    assert!(shown(3, 1).starts_with("3 of 20 trials of mechanism fork timed out, and 1 of 20 of"));
+    assert!(shown(0, 0).contains("fork failed, and none"));
 }

@@ -51,7 +51,7 @@ const MISSING: [&str; 5] =
     ["decide it", "decides it", "leave it open", "a verdict takes more trials", "could refute it"];
 
 /// Returns what stands between a claim's text and the next `end`.
-fn told<'t>(text: &'t str, claim: &ClaimResult, end: &str) -> &'t str {
+fn shown<'t>(text: &'t str, claim: &ClaimResult, end: &str) -> &'t str {
     let start = claim.text.split_whitespace().collect::<Vec<_>>().join(" ");
     let at = text.find(&start).unwrap_or_else(|| panic!("no claim {start:?}"));
     let rest = &text[at + start.len()..];
@@ -69,7 +69,7 @@ fn an_open_claim_says_where_it_points_and_what_is_missing() {
         let text = report::charts(&session, &[], 160, Letters::Unicode, true);
         let text = plain(&text).split_whitespace().collect::<Vec<_>>().join(" ");
         for claim in claims().filter(|claim| claim.result.estimate.is_some()) {
-            for said in [told(&text, claim, " Source:"), told(&page, claim, "Evidence:")] {
+            for said in [shown(&text, claim, " Source:"), shown(&page, claim, "Evidence:")] {
                 assert!(said.contains("(claimed: "), "{name}: {said}");
                 let Some(open) = claim.open else { continue };
                 let points = match open.leans {
@@ -156,7 +156,7 @@ fn the_median_of_rates_is_called_another_thing_than_the_rate() {
     let mut medians = 0;
     for claim in summary.experiments[0].claims.iter().filter(|claim| is_median(&claim.result)) {
         medians += 1;
-        let lines = [told(&text, claim, " Source:"), told(&page, claim, "Evidence:")];
+        let lines = [shown(&text, claim, " Source:"), shown(&page, claim, "Evidence:")];
         assert!(lines[0].contains("median of the blocks' rates"), "{}", lines[0]);
         assert!(lines[1].to_lowercase().contains("median of the blocks' rates"), "{}", lines[1]);
         let result = analysis::ask(design, records, &claim.result.quantity);
