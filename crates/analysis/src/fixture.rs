@@ -17,7 +17,7 @@ impl Trial {
             block,
             position: 0,
             treatment: Treatment::default(),
-            started_unix_ms: 0,
+            started_unix_ms: u64::from(block) * 10_000,
             padding_bytes: 0,
             outcome: Outcome::Completed { leaked: 0 },
             observed: Default::default(),

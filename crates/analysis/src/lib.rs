@@ -62,6 +62,7 @@ pub use session::sample::{Table as Numbers, events_among, samples};
 pub use session::summary::{ask, summarise};
 pub use session::tags::{Tag, Tagger};
 pub use session::verdict::blocks_for;
+pub use stats::dependence::shared_correlation;
 pub use stats::estimate::median_estimate;
 pub use stats::frequency::{frequency, proportion};
 pub use stats::hommel::{FAMILY_ERROR, hommel};

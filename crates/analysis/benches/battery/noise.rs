@@ -84,6 +84,22 @@ pub(crate) enum Noise {
     Trend,
     /// A third of the blocks is slow, and `b` by 3 % more than `a`.
     SlowBlocks,
+    /// `b` follows its predecessor with that correlation, `a` does not.
+    Follows(f64),
+    /// The same with a correlation of 0.6 and Student's t with 3 degrees of freedom.
+    FollowsHeavily,
+    /// Half of a block's noise is also in the next block.
+    Overlaps,
+    /// `b` swings by 4 % over the session, beginning anywhere.
+    Swings,
+    /// `b` is slower by 3 % in the first third of the session, and by 1.5 % in the second.
+    TwoSteps,
+    /// `b` is slower by 8 % in the first block, and by half as much in each block later.
+    ColdStart,
+    /// All claims of a session compare with the same `a`, which follows its predecessor (correlation 0.5).
+    SharedFollows,
+    /// `b` is 5 % slower in a third of the session, anywhere in it.
+    Episode,
     /// Normal, and all claims of a session compare with the same `a`, every other one the other way round.
     Shared,
 }
@@ -96,15 +112,40 @@ impl Noise {
             Noise::CarryOver => carry_over(blocks, draws),
             Noise::KeptMode(changes) => kept_mode(blocks, changes, draws),
             Noise::Wanders => wanders(blocks, draws),
-            Noise::OneSideWanders => {
+            Noise::OneSideWanders | Noise::SharedFollows => {
                 let side = wanders(blocks, draws).into_iter();
                 side.map(|b| b - 0.02 * draws.normal()).collect()
+            }
+            Noise::Follows(correlation) => {
+                let side = follows(blocks, correlation, draws, Draws::normal).into_iter();
+                side.map(|b| b - 0.02 * draws.normal()).collect()
+            }
+            Noise::FollowsHeavily => follows(blocks, 0.6, draws, |draws| student(3, draws)),
+            Noise::Overlaps => {
+                let all: Vec<f64> = (0..=blocks).map(|_| 0.02 * draws.normal()).collect();
+                all.windows(2).map(|two| two[0] + two[1]).collect()
+            }
+            Noise::Swings | Noise::Episode => {
+                let start = draws.uniform();
+                let part = |block: usize| {
+                    let at = (block as f64 / blocks as f64 + start).fract();
+                    if self == Noise::Swings {
+                        return 0.04 * (std::f64::consts::TAU * at).sin();
+                    }
+                    if at < 1.0 / 3.0 { 0.05 } else { 0.0 }
+                };
+                (0..blocks).map(|block| part(block) + 0.02 * draws.normal()).collect()
             }
             Noise::Widens => {
                 let widths = (0..blocks).map(|block| 0.01 * 1.1_f64.powi(block as i32));
                 widths.map(|width| width * (draws.normal() - draws.normal())).collect()
             }
-            Noise::Alternates | Noise::WarmsUp | Noise::Steps | Noise::Trend => {
+            Noise::Alternates
+            | Noise::WarmsUp
+            | Noise::Steps
+            | Noise::Trend
+            | Noise::TwoSteps
+            | Noise::ColdStart => {
                 let part = |block: usize| self.moved(block, blocks);
                 (0..blocks).map(|block| part(block) + 0.02 * draws.normal()).collect()
             }
@@ -114,10 +155,13 @@ impl Noise {
 
     /// The same for all claims of a session.
     pub(crate) fn claims(self, blocks: usize, claims: usize, draws: &mut Draws) -> Vec<Vec<f64>> {
-        if self != Noise::Shared {
+        if !matches!(self, Noise::Shared | Noise::SharedFollows) {
             return (0..claims).map(|_| self.session(blocks, draws)).collect();
         }
-        let base: Vec<f64> = (0..blocks).map(|_| 0.02 * draws.normal()).collect();
+        let base: Vec<f64> = match self {
+            Noise::SharedFollows => wanders(blocks, draws),
+            _ => (0..blocks).map(|_| 0.02 * draws.normal()).collect(),
+        };
         let mut claim = |at: usize| {
             let sign = if at.is_multiple_of(2) { 1.0 } else { -1.0 };
             base.iter().map(|a| sign * (0.02 * draws.normal() - a)).collect()
@@ -176,6 +220,8 @@ impl Noise {
             Noise::Alternates => 0.05 * f64::from(u8::from(block.is_multiple_of(2))),
             Noise::WarmsUp => 0.06 * 0.5_f64.powf(block as f64 / 2.0),
             Noise::Steps => 0.06 * f64::from(u8::from(2 * block >= blocks)),
+            Noise::TwoSteps => 0.015 * f64::from(2 - (3 * block / blocks) as u32),
+            Noise::ColdStart => 0.08 * 0.5_f64.powi(block as i32),
             Noise::Trend => 0.005 * (block as f64 - (blocks as f64 - 1.0) / 2.0),
             _ => 0.0,
         }
@@ -186,7 +232,13 @@ impl Noise {
         match self {
             // By symmetry; a mixture's median is hard to find by simulation inside its gap.
             Noise::KeptMode(_) | Noise::OneMode { of: 0.5, .. } => self.middle(),
-            Noise::WarmsUp | Noise::Steps | Noise::Trend => 0.0,
+            Noise::WarmsUp
+            | Noise::Steps
+            | Noise::Trend
+            | Noise::TwoSteps
+            | Noise::ColdStart
+            | Noise::Swings
+            | Noise::Episode => 0.0,
             Noise::Alternates => 0.025,
             _ => {
                 let mut many: Vec<f64> = (0..4_000).flat_map(|_| self.session(50, draws)).collect();
@@ -247,6 +299,24 @@ fn kept_mode(blocks: usize, changes: f64, draws: &mut Draws) -> Vec<f64> {
         slow ^= draws.chance(changes);
         f64::from(u8::from(slow)) * 0.08_f64.ln_1p() + 0.01 * draws.normal()
     };
+    (0..blocks).map(|_| block()).collect()
+}
+
+/// Returns numbers that follow their predecessors, 2 % wide.
+fn follows(
+    blocks: usize,
+    correlation: f64,
+    draws: &mut Draws,
+    noise: fn(&mut Draws) -> f64,
+) -> Vec<f64> {
+    let rest = (1.0 - correlation * correlation).sqrt();
+    let mut at = noise(draws);
+    let mut block = || {
+        at = correlation * at + rest * noise(draws);
+        0.02 * at
+    };
+    // What came before the session shapes its first block.
+    (0..20).for_each(|_| _ = block());
     (0..blocks).map(|_| block()).collect()
 }
 

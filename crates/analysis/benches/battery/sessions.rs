@@ -2,15 +2,15 @@
 
 use crate::noise::{Chances, Draws, Noise};
 use analysis::interval::{Located, centre};
-use analysis::{frequency, hommel, mean, variance};
+use analysis::{frequency, hommel, mean, shared_correlation, variance};
 
 /// The least coverage where blocks are independent.
 pub(crate) const INDEPENDENT: f64 = 0.93;
 
 /// All noises, by the name that the table gives them, and the least coverage. Below 93 % neighbouring
-/// blocks are alike, or the answer changes during the session. The last twelve were not used to choose the
-/// method.
-pub(crate) const NOISES: [(&str, Noise, f64); 32] = [
+/// blocks are alike, or the answer changes during the session. The last ten were not used to choose the
+/// method, and no independent one after the 21st was.
+pub(crate) const NOISES: [(&str, Noise, f64); 42] = [
     ("normal", Noise::Normal, INDEPENDENT),
     ("normal, three times the noise on one side", Noise::Unequal, INDEPENDENT),
     ("one side bimodal, half of it + 8 %", Noise::OneMode { of: 0.5, by: 0.08 }, INDEPENDENT),
@@ -43,6 +43,16 @@ pub(crate) const NOISES: [(&str, Noise, f64); 32] = [
     ("one side warms up from + 6 %", Noise::WarmsUp, 0.0),
     ("one side + 6 % from the middle on", Noise::Steps, 0.0),
     ("one side + 0.5 % a block", Noise::Trend, 0.0),
+    ("one side with a correlation of 0.3", Noise::Follows(0.3), 0.8),
+    ("one side with a correlation of 0.8", Noise::Follows(0.8), 0.8),
+    ("correlation 0.6, Student's t with 3 degrees", Noise::FollowsHeavily, 0.8),
+    ("half the noise is also in the next block", Noise::Overlaps, 0.8),
+    ("claims share a baseline with correlation 0.5", Noise::SharedFollows, 0.8),
+    ("one side swings by 4 % over the session", Noise::Swings, 0.0),
+    ("one side + 3 %, + 1.5 %, + 0 in thirds", Noise::TwoSteps, 0.0),
+    ("one side starts cold, + 8 %, half each block", Noise::ColdStart, 0.0),
+    ("one side + 5 % in a third of the session", Noise::Episode, 0.0),
+    ("lognormal, sigma 0.2", Noise::Lognormal(0.2), INDEPENDENT),
 ];
 
 /// Blocks at which everything is tried.
@@ -70,7 +80,13 @@ impl Known {
     /// or to change, so that their verdict may have been withheld.
     pub(crate) fn judged(self, blocks: usize, claims: usize, draws: &mut Draws) -> (bool, bool) {
         let sessions = self.noise.claims(blocks, claims, draws);
-        let located: Vec<Located> = sessions.iter().filter_map(|it| centre(it)).collect();
+        let numbers: Vec<&[f64]> = sessions.iter().map(Vec::as_slice).collect();
+        let alike = shared_correlation(&numbers);
+        let located = sessions.iter().filter_map(|it| centre(it));
+        let located: Vec<Located> = match alike {
+            Some(correlation) => located.map(|it| it.following(correlation)).collect(),
+            None => located.collect(),
+        };
         let p_values: Vec<f64> = located.iter().map(|it| it.p_value_of_claim(self.truth)).collect();
         let wrong = hommel(&p_values).contains(&true);
         (wrong, !wrong && located.iter().any(Located::is_doubtful))

@@ -170,7 +170,7 @@ fn decision(claim: &ClaimResult) -> String {
 /// blocks are alike, also as how many the test counts them.
 fn agreeing(claim: &ClaimResult) -> String {
     let counted = claim.independent_blocks.map_or(String::new(), |n| {
-        format!(", and the test counts all as {} independent ones", rough(n, Terms::Plain))
+        format!(", but neighbours are alike, so that all count as {} independent ones", rough(n, Terms::Plain))
     });
     agree(claim).map_or(String::new(), |agree| format!("{agree}{counted}: "))
 }
@@ -198,6 +198,9 @@ pub(crate) fn open(claim: &ClaimResult) -> Option<String> {
             wording::clauses([ends, agree], ", and ").unwrap_or_default()
         }
         OpenWhy::FewAgree => match agree {
+            Some(agree) if claim.independent_blocks.is_some() => {
+                format!("{agree}, but neighbours are alike and count as fewer")
+            }
             Some(agree) => format!("{agree}, too few among this session's claims"),
             None => "the trials are too few among this session's claims".into(),
         },

@@ -6,7 +6,7 @@ use crate::Session;
 use crate::doc::{Block, Table, Text, Tone};
 use crate::words;
 use model::{ControlResult, Design, Estimate, Visible};
-use wording::number::{self, Terms, ratio, share};
+use wording::number::{self, Terms, duration_s, ratio, share};
 use wording::{capital, counted, short};
 
 /// Controls that are named one by one.
@@ -93,6 +93,19 @@ fn visible(session: &Session<'_>) -> Option<String> {
     wording::clauses([Some(shown), verdict], ", ")
 }
 
+/// Trials that span less than this, in milliseconds, may all lie within one mode of their host.
+const MINUTE_MS: u64 = 60_000;
+
+/// Returns within which time all trials lie, where it is less than a minute: hosts keep a placement of CPUs for
+/// tens of seconds, and no interval within one placement shows another.
+fn within(session: &Session<'_>) -> Option<String> {
+    let starts = || session.records.iter().map(|record| record.started_unix_ms);
+    let span_ms = starts().max()?.saturating_sub(starts().min()?);
+    let span = duration_s(span_ms.div_ceil(1000).max(1));
+    (span_ms < MINUTE_MS)
+        .then(|| format!("measured within {span}, so that other minutes may differ"))
+}
+
 /// Reports whether nothing of a session is measured, so that it has no control and needs none.
 fn is_computed(session: &Session<'_>) -> bool {
     let designs = &session.manifest.designs;
@@ -165,10 +178,13 @@ pub(crate) fn line(session: &Session<'_>) -> (Tone, String) {
     let taken = taken.into_iter().filter_map(|(part, text)| Some((part?, text)));
     if let Some((part, text)) = taken.clone().find(|(part, _)| *part > DISTURBED) {
         let text = text.replace("{}", &share(part));
-        return (Tone::Care, format!("Identical runs do not differ significantly, but {text}"));
+        let disturbed = format!("Identical runs do not differ significantly, but {text}");
+        let text = wording::clauses([Some(disturbed), within(session)], "; ");
+        return (Tone::Care, text.unwrap_or_default());
     }
     let agreed = Some("Trustworthy: no identical runs differ significantly".to_string());
-    (Tone::Good, wording::clauses([agreed, visible(session)], "; ").unwrap_or_default())
+    let clauses = wording::clauses([agreed, visible(session), within(session)], "; ");
+    (Tone::Good, clauses.unwrap_or_default())
 }
 
 /// What the heading over it asks.
@@ -179,8 +195,9 @@ pub(crate) fn answer(session: &Session<'_>) -> Block<'static> {
     let Found { tone, answer, why, .. } = found(session);
     let why = why.first().filter(|_| tone == Tone::Good).map(Text::words);
     let floor = (!is_computed(session)).then(|| floor_sentence(session));
-    let visible = visible(session).map(|text| format!("{}.", capital(&text)));
-    let text = wording::sentences([why, floor, visible]);
+    let sentence = |text: String| format!("{}.", capital(&text));
+    let within = within(session).filter(|_| !is_computed(session)).map(sentence);
+    let text = wording::sentences([why, floor, visible(session).map(sentence), within]);
     Block::said(tone, answer, vec![text.into()])
 }
 
@@ -328,7 +345,10 @@ mod tests {
         let (tone, text) = line(&Session { manifest, records, summary });
         assert_eq!(tone, Tone::Good);
         assert!(
-            text.ends_with("half of 72 ratios show differences of 7 %, half the verdicts 15 %")
+            text.ends_with(
+                "half of 72 ratios show differences of 7 %, half the verdicts 15 %; measured within \
+                 1 s, so that other minutes may differ"
+            )
         );
         assert!(!text.contains("2.3 %"), "{text}");
     }

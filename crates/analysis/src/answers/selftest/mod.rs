@@ -16,6 +16,7 @@
 //! untested lowers nothing and is shown.
 
 use crate::session::outcomes::without_fractions;
+use crate::session::verdict::blocks_for;
 use model::{
     AnswerStanding, CauseStanding, DiagnosisResult, ExperimentSummary, PlantedResult, Quantity,
     QuantityResult, SELFTEST_FORMAT, Selftest, Standing, Summary, TrustGrade, Unit,
@@ -44,7 +45,7 @@ pub fn selftest(summary: &Summary) -> Selftest {
     let controls_silent =
         (!controls.is_empty()).then(|| controls.iter().all(|control| !control.differs));
     let described = Marks::of(summary, &answers, &causes);
-    let sizes = Sizes::of(&answers);
+    let sizes = Sizes::of(summary, &answers);
     let grade = grade(&described, &sizes);
     Selftest {
         format: SELFTEST_FORMAT,
@@ -96,12 +97,22 @@ fn standing(experiment: &ExperimentSummary, planted: &PlantedResult) -> (Standin
             "the count scatters, and its interval does not contain the true value",
         ),
         (Some(true), Some(false), _) => (Standing::Right, ""),
+        (Some(false), _, _) if lacks_blocks(experiment, planted) => {
+            (Standing::Missed, "not found: its blocks are too few to find anything")
+        }
         (Some(false), _, _) => {
             (Standing::Missed, "not found: it is indistinguishable from nothing")
         }
         _ => (Standing::Missed, "not judged"),
     };
     (standing, why.into())
+}
+
+/// Reports whether a planted answer has fewer blocks than any verdict takes among those of its experiment.
+fn lacks_blocks(experiment: &ExperimentSummary, planted: &PlantedResult) -> bool {
+    let needed = blocks_for(experiment.planted.len());
+    !matches!(planted.result.quantity, Quantity::Frequency { .. })
+        && planted.result.estimate.is_some_and(|it| !it.is_exact() && it.samples < needed)
 }
 
 /// Returns what became of one planted cause of an experiment.
@@ -230,10 +241,17 @@ struct Sizes {
     largest: Option<f64>,
     smallest: Option<f64>,
     finest: Option<f64>,
+    /// Whether no size was found, and the largest has too few blocks to be found.
+    lack_blocks: bool,
 }
 
 impl Sizes {
-    fn of(answers: &[AnswerStanding]) -> Sizes {
+    fn of(summary: &Summary, answers: &[AnswerStanding]) -> Sizes {
+        let lacks_blocks = |it: &AnswerStanding| {
+            let mut experiments = summary.experiments.iter();
+            let own = experiments.find(|experiment| experiment.id == it.experiment);
+            it.standing == Standing::Missed && own.is_some_and(|own| lacks_blocks(own, &it.result))
+        };
         let mut tested: Vec<(f64, bool)> = answers
             .iter()
             .filter(|it| it.standing != Standing::Untested && !is_nothing(&it.result))
@@ -244,7 +262,13 @@ impl Sizes {
         let same = |a: &(f64, bool), b: &(f64, bool)| a.0 - b.0 <= SAME_SIZE;
         let right = tested.chunk_by(same).take_while(|chunk| chunk.iter().all(|(_, right)| *right));
         let finest = right.last().and_then(|chunk| chunk.last()).map(|(size, _)| *size);
+        let is_largest = |it: &&AnswerStanding| {
+            let largest = tested.first().map_or(f64::INFINITY, |(size, _)| *size);
+            it.result.size.is_some_and(|size| size.abs() >= largest - SAME_SIZE)
+        };
         Sizes {
+            lack_blocks: finest.is_none()
+                && answers.iter().filter(is_largest).any(|it| lacks_blocks(it)),
             largest: tested.first().map(|(size, _)| *size),
             smallest: tested.last().map(|(size, _)| *size),
             finest,
@@ -261,7 +285,7 @@ fn grade(described: &Marks, sizes: &Sizes) -> Option<TrustGrade> {
     if !described.wrong.is_empty() {
         return Some(TrustGrade::F);
     }
-    sizes.smallest?;
+    sizes.smallest.filter(|_| !sizes.lack_blocks)?;
     let down_to = |size: f64| sizes.finest.is_some_and(|finest| finest <= size + SAME_SIZE);
     Some(if sizes.all_right() && described.unsized_missed == 0 {
         TrustGrade::A
@@ -284,6 +308,11 @@ fn sentence(grade: Option<TrustGrade>, unsized_missed: usize, sizes: &Sizes) -> 
         machine can be trusted."
             .into();
     };
+    if sizes.lack_blocks {
+        return "The blocks are too few to find an effect of any size, so it is unknown for which \
+        sizes this machine can be trusted."
+            .into();
+    }
     let Some(finest) = sizes.finest.map(percent) else {
         return format!(
             "This machine cannot be trusted for effects of {} and less, the largest that was \

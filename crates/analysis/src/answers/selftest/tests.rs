@@ -8,7 +8,7 @@ use model::{
 };
 
 fn estimate(point: f64) -> Estimate {
-    Estimate { point, low: point, high: point, standard_error: None, level: 0.95, samples: 6 }
+    Estimate { point, low: point, high: point, standard_error: None, level: 0.95, samples: 12 }
 }
 
 fn result(unit: Option<Unit>, point: f64) -> QuantityResult {
@@ -185,6 +185,24 @@ fn sizes_down_to_five_and_twenty_per_cent_are_b_and_c_and_less_is_d() {
     assert_eq!((described.grade, described.finest), (Some(TrustGrade::D), None));
     assert!(described.sentence.contains("cannot be trusted for effects of 20 % and less"));
     assert!(described.advice.contains("--time-budget"));
+}
+
+#[test]
+fn too_few_blocks_say_nothing_of_the_machine() {
+    let few = |size: f64| {
+        let mut one = lost(size);
+        let found = one.result.estimate.as_mut().unwrap();
+        (found.samples, found.high) = (7, found.high * 1.01);
+        one
+    };
+    let described = graded(vec![few(0.02), few(0.05), few(0.2)], Vec::new());
+    assert_eq!((described.grade, described.finest, described.trusted), (None, None, false));
+    assert!(described.sentence.starts_with("The blocks are too few to find an effect of any size"));
+    assert!(described.reasons[0].ends_with("its blocks are too few to find anything"));
+    assert!(described.advice.contains("--time-budget"), "{}", described.advice);
+    // A large one that was found stands; what the small ones lack is in the reasons.
+    let described = graded(vec![few(0.02), few(0.05), effect(0.2)], Vec::new());
+    assert_eq!((described.grade, described.finest), (Some(TrustGrade::C), Some(0.2)));
 }
 
 #[test]

@@ -28,6 +28,10 @@ const OF_A_FREQUENCY: f64 = 0.3;
 /// How wide an interval that must not yet be called narrow is at least, of what is asked.
 const LEAST_OPEN: f64 = 1.01;
 
+/// Blocks that lie closer together than this, in milliseconds, are not yet enough: a host keeps a placement of
+/// CPUs or a frequency for seconds.
+const SPAN_MIN_MS: u64 = 10_000;
+
 /// More treatments than this are a curve or a pool and not a comparison.
 const GROUP_MAX: usize = 4;
 
@@ -172,7 +176,8 @@ pub fn compared(design: &Design, treatments: &[Treatment]) -> Vec<Vec<Treatment>
 /// the treatments that are planned, and how many verdicts the session's claims and planted answers
 /// share their error among.
 ///
-/// All need blocks enough for a verdict ([`blocks_for`]), however narrow their interval is. What is
+/// All need blocks enough for a verdict ([`blocks_for`]), however narrow their interval is, and, but for planted
+/// answers, blocks that span [`SPAN_MIN_MS`]. What is
 /// asked to be narrow is the interval at the level of a single verdict, 99.5 %.
 ///
 /// A finding and the gap of a diagnosis are asked to be as precise as the design says, a claim as
@@ -190,6 +195,9 @@ pub fn need(
     let mut ratio = 0.0_f64;
     let mut wanted: BTreeSet<&Treatment> = BTreeSet::new();
     let blocks = f64::from(blocks_for(verdicts));
+    let started = || records.iter().map(|record| record.started_unix_ms);
+    let span = started().max().unwrap_or(0).saturating_sub(started().min().unwrap_or(0));
+    let of_span = if span < SPAN_MIN_MS { LEAST_OPEN } else { 0.0 };
     for Driving { quantity, asked, with } in driving(design) {
         let needed = quantity.treatments(design, treatments);
         if out_of_reach(&table, &quantity, &needed) {
@@ -211,7 +219,11 @@ pub fn need(
         let of_blocks = measured.map_or(0.0, |found| (blocks / f64::from(found.samples)).sqrt());
         // Two groups of blocks: an interval within one of them is not narrow but lucky.
         let of_groups = if effect.evidence.is_in_two_groups() { LEAST_OPEN } else { 0.0 };
-        let own = own.max(of_blocks).max(of_groups);
+        let of_span = match (measured, asked) {
+            (None, _) | (_, Asked::Planted(_)) => 0.0,
+            _ => of_span,
+        };
+        let own = own.max(of_blocks).max(of_groups).max(of_span);
         if own > 1.0 {
             let with = treatments.iter().filter(|t| with.contains(t) && !given_up(&table, t));
             wanted.extend(needed.into_iter().chain(with));

@@ -9,7 +9,7 @@ use model::{
     Center, Counters, Design, Estimate, Measured, Outcome, Quantity, Record, Response, Series,
     Treatment,
 };
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
@@ -191,6 +191,7 @@ pub struct Table<'a> {
     trials: Kept<Rc<Vec<(u32, f64)>>>,
     controls: Kept<Option<Rc<ByBlock>>>,
     losses: Kept<Losses>,
+    alike: OnceCell<Option<f64>>,
 }
 
 impl<'a> Table<'a> {
@@ -201,7 +202,12 @@ impl<'a> Table<'a> {
             by_treatment.entry(&record.treatment).or_default().push(record);
         }
         let (trials, controls, losses) = (Kept::default(), Kept::default(), Kept::default());
-        Table { design, by_treatment, trials, controls, losses }
+        Table { design, by_treatment, trials, controls, losses, alike: OnceCell::new() }
+    }
+
+    /// Returns the correlation that the blocks of this experiment's numbers show, computed once.
+    pub(crate) fn alike(&self, compute: impl FnOnce() -> Option<f64>) -> Option<f64> {
+        *self.alike.get_or_init(compute)
     }
 
     /// Returns all records of a treatment, whatever their outcome, in the order of the session.

@@ -24,6 +24,12 @@
 //! sides on which the blocks lie, tested at 10 %: a level that drifts far from the boundary makes the
 //! numbers alike, but says nothing against blocks that all lie on one side.
 //!
+//! Where the blocks of an experiment follow their predecessors in all its numbers together
+//! ([`shared_correlation`](crate::shared_correlation)), as they do when a level warms up, steps or wanders,
+//! blocks that all lie on one side prove little. There the distance counts, too
+//! ([`Located::following`]): the interval holds also that of Student's t with the variance of the mean that
+//! the correlation leaves, and a p-value is no less than that of this t.
+//!
 //! *Two groups.* Where the blocks fall into two groups with a gap between them, a treatment may have
 //! two modes and keep each for a while. So dependence is tested at 10 % there, by the sequence of
 //! groups. A mode that is kept for most of a session cannot be seen in that session.
@@ -44,7 +50,8 @@
 //! the p-values went beyond the exact ones), Student's t, trimmed t, and the bootstrap of the mean.
 
 use crate::stats::order::{mean, sorted, variance};
-use crate::stats::tail::{NORMAL_975, binomial_at_most, student_975};
+use crate::stats::tail::{NORMAL_975, binomial_at_most, student_975, student_known};
+use laws::tail::student_outside;
 use model::Estimate;
 use std::sync::Arc;
 
@@ -80,7 +87,11 @@ const NORMAL_990: f64 = 2.326_347_874_040_841;
 const NORMAL_900: f64 = 1.281_551_565_544_600_5;
 
 /// No correlation is taken for larger than this.
-const CORRELATION_MAX: f64 = 0.95;
+pub(crate) const CORRELATION_MAX: f64 = 0.95;
+
+/// However few independent blocks there are, their variance has this many degrees of freedom: with fewer
+/// Student's t decides nothing at any distance.
+const FREEDOM_MIN: f64 = 2.0;
 
 /// A centre with its interval, on the scale on which it was formed.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,6 +119,8 @@ pub struct Located {
     pub(crate) changed_after: Option<usize>,
     /// Independent blocks that they are worth: `samples`, or fewer where they depend.
     pub effective: f64,
+    /// The standard error of the level, where blocks follow their predecessors.
+    level_error: Option<f64>,
     /// The numbers in the order of the blocks, without those that could lie anywhere.
     blocks: Arc<[f64]>,
     /// The same in ascending order.
@@ -146,6 +159,7 @@ impl Located {
             two_groups: false,
             changed_after: None,
             effective: samples as f64,
+            level_error: None,
             blocks: values.into(),
             ascending: sorted(values).into(),
         }
@@ -166,7 +180,47 @@ impl Located {
         };
         let is_inside = self.low <= boundary && boundary <= self.high;
         let least = if is_inside { NOT_DECIDED } else { 0.0 };
-        (2.0 * one_sided).clamp(least, 1.0)
+        (2.0 * one_sided).max(self.of_distance(boundary)).clamp(least, 1.0)
+    }
+
+    /// Returns the p-value of Student's t for the distance of a boundary, where the blocks follow their
+    /// predecessors; else 0.
+    fn of_distance(&self, boundary: f64) -> f64 {
+        let distance = (boundary - self.point).abs();
+        let outside = |error: f64| student_outside(self.freedom_of_level(), distance / error);
+        self.level_error.map_or(0.0, outside)
+    }
+
+    /// Returns the degrees of freedom that the independent blocks leave for their variance.
+    fn freedom_of_level(&self) -> f64 {
+        (self.effective - 1.0).max(FREEDOM_MIN)
+    }
+
+    /// Returns the same where each block follows its predecessor with that correlation: the
+    /// interval and the p-values also count the distance from the point, by Student's t of as many numbers as
+    /// there are independent blocks, n (1 − r)/(1 + r).
+    ///
+    /// Below 6 blocks, and where all agree, it stays as it is.
+    pub fn following(self, correlation: f64) -> Self {
+        if self.samples < BLOCKS_FREE || self.agrees {
+            return self;
+        }
+        let correlation = self.correlation.unwrap_or(0.0).max(correlation);
+        let squares: f64 = self.blocks.iter().map(|value| (value - self.point).powi(2)).sum();
+        let effective = effective(self.samples, Some(correlation)).min(self.effective);
+        let error = (squares / (self.samples as f64 - 1.0) / effective).sqrt();
+        let depends = Located { correlation: Some(correlation), effective, ..self };
+        let reach = |outside: f64| student_known(depends.freedom_of_level(), outside) * error;
+        let (half, wide) = (reach(1.0 - LEVEL), reach(STOP_ERROR));
+        let point = depends.point;
+        Located {
+            low: depends.low.min(point - half),
+            high: depends.high.max(point + half),
+            wide: (depends.wide.0.min(point - wide), depends.wide.1.max(point + wide)),
+            standard_error: depends.standard_error.max(error),
+            level_error: Some(error).filter(|error| *error > 0.0),
+            ..depends
+        }
     }
 
     /// Returns the p-value of the sign test of the hypothesis that the median is at most `boundary`:
@@ -228,7 +282,8 @@ impl Located {
 
     /// Returns the independent blocks that [`Located::p_value`] counts against a boundary.
     pub(crate) fn independent(&self, boundary: f64) -> f64 {
-        self.counted(&self.sides(|value| self.is_beyond(value, boundary))).1
+        let of_sides = self.counted(&self.sides(|value| self.is_beyond(value, boundary))).1;
+        if self.level_error.is_some() { of_sides.min(self.effective) } else { of_sides }
     }
 
     /// Reports whether half of the 99.5 % interval is at most that wide: the sign that a session may stop.
@@ -239,6 +294,11 @@ impl Located {
     /// Returns how far a boundary must lie from the point, in the worse direction, for a p-value of at
     /// most `error`; `None` where so few blocks cannot reach it.
     pub(crate) fn reach(&self, error: f64) -> Option<f64> {
+        if let Some(of_level) = self.level_error {
+            let least = 2.0 * tail(0, self.samples, self.samples as f64);
+            let distance = student_known(self.freedom_of_level(), error) * of_level;
+            return (least <= error).then_some(distance);
+        }
         (self.outside(1) <= error).then_some(())?;
         let index = self.depth(error).checked_sub(1 + self.samples - self.ascending.len())?;
         let (low, high) =
@@ -267,6 +327,11 @@ impl Located {
             ascending: self.ascending.iter().map(|value| to(*value)).collect(),
             ..self.clone()
         }
+    }
+
+    /// Returns the numbers in the order of the blocks.
+    pub(crate) fn blocks(&self) -> &[f64] {
+        &self.blocks
     }
 
     /// Returns the numbers in ascending order.
