@@ -1,6 +1,7 @@
 //! DuckDB for the tests of `scruple query`: the program and the package for Python, in a virtual
 //! environment below `target/`, so that nothing of the machine is changed.
 
+use crate::machine;
 use crate::shell::{Run, command, shown};
 use crate::steps::target;
 use anyhow::{Context, Result, ensure};
@@ -22,14 +23,10 @@ pub(crate) fn provide(root: &Path, install: bool) -> Result<()> {
     }
     let by_hand = commands(&folder).map(|command| shown(&command)).join(" && ");
     ensure!(install, "no DuckDB for the tests, and nothing is to be installed; type: {by_hand}");
+    machine::provide("Python with venv", install)?;
     for mut command in commands(&folder) {
         println!("-- no DuckDB yet: {}", shown(&command));
-        command.run().with_context(|| {
-            format!(
-                "no DuckDB could be installed; where Python has no venv, Debian's package \
-                 python3-venv brings it; then type: {by_hand}"
-            )
-        })?;
+        command.run().with_context(|| format!("no DuckDB could be installed; type: {by_hand}"))?;
     }
     ensure!(works(&folder), "the DuckDB in {} does not answer; type: {by_hand}", folder.display());
     println!("-- DuckDB: {}", folder.display());
@@ -45,8 +42,8 @@ fn commands(folder: &Path) -> [Command; 2] {
     [venv, pip]
 }
 
-/// Whether both answer with the versions that are wanted.
-fn works(folder: &Path) -> bool {
+/// Reports whether both answer with the versions that are wanted.
+pub(crate) fn works(folder: &Path) -> bool {
     let said = |program: &str, words: &[&str]| {
         Command::new(folder.join("bin").join(program)).args(words).read().unwrap_or_default()
     };

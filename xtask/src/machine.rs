@@ -37,8 +37,7 @@ fn provide_entry(tool: Entry<'_>, install: bool) -> Result<PathBuf> {
     if let Some(program) = found() {
         return Ok(program);
     }
-    let Some(manager) = entries("manager").find(|entry| on_path(entry.get("manager")).is_some())
-    else {
+    let Some(manager) = manager() else {
         let package = tool.packages("other").next().unwrap_or_default();
         bail!("no {what}, and no package manager that I know: install {package} by hand");
     };
@@ -57,6 +56,37 @@ fn provide_entry(tool: Entry<'_>, install: bool) -> Result<PathBuf> {
         }
     }
     bail!("no {what} could be installed; type: {by_hand}")
+}
+
+/// Returns the filter that names a tool's tests; none where they see to it themselves.
+pub(crate) fn tests_of(what: &str) -> Option<&'static str> {
+    let tool = entries("tool").find(|tool| tool.get("tool") == what)?;
+    Some(tool.get("tests")).filter(|tests| !tests.is_empty())
+}
+
+/// Reports whether a tool of the list works here.
+pub(crate) fn is_here(what: &str) -> bool {
+    entries("tool").any(|tool| tool.get("tool") == what && find(tool).is_some())
+}
+
+/// Returns why a tool is not here and cannot be installed, as far as that is known before it is tried, with the
+/// command to type.
+pub(crate) fn obstacle(what: &str, install: bool) -> Option<String> {
+    let tool = entries("tool").find(|tool| tool.get("tool") == what && find(*tool).is_none())?;
+    let Some(manager) = manager() else {
+        let package = tool.packages("other").next().unwrap_or_default();
+        return Some(format!("no package manager that I know: install {package} by hand"));
+    };
+    let by_hand = by_hand(manager, tool);
+    if !install {
+        return Some(format!("nothing is to be installed; type: {by_hand}"));
+    }
+    let may = is_root() || command("sudo -n true").works();
+    (!may).then(|| format!("neither root nor sudo without a password; type: {by_hand}"))
+}
+
+fn manager() -> Option<Entry<'static>> {
+    entries("manager").find(|entry| on_path(entry.get("manager")).is_some())
 }
 
 /// Returns the blocks of the list that are of a kind.
@@ -107,7 +137,14 @@ fn find(tool: Entry<'_>) -> Option<PathBuf> {
     let variable = Some(tool.get("variable")).filter(|name| !name.is_empty());
     let named = variable.and_then(std::env::var_os).map(PathBuf::from);
     let found = tool.get("names").split_whitespace().filter_map(on_path);
-    named.into_iter().chain(found).find(|program| answers(program))
+    named.into_iter().chain(found).find(|program| answers(program) && has_modules(program, tool))
+}
+
+/// Reports whether a program that is Python has the modules that a tool is for.
+fn has_modules(program: &Path, tool: Entry<'_>) -> bool {
+    let modules = tool.get("modules");
+    let import = format!("import {modules}");
+    modules.is_empty() || std::process::Command::new(program).args(["-c", &import]).works()
 }
 
 fn answers(program: &Path) -> bool {
@@ -168,7 +205,7 @@ mod tests {
 
     #[test]
     fn every_tool_of_the_list_has_names_and_packages() {
-        assert_eq!(entries("tool").count(), 14);
+        assert_eq!(entries("tool").count(), 15);
         for tool in entries("tool") {
             assert!(!tool.get("names").is_empty() && !tool.get("other").is_empty(), "{tool:?}");
         }

@@ -7,7 +7,7 @@ mod down;
 mod up;
 
 use crate::machine;
-use crate::shell::{command, find_in, on_path};
+use crate::shell::{Run, command, find_in, on_path};
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Subcommand, value_parser};
 use std::path::{Path, PathBuf};
@@ -73,6 +73,13 @@ pub(crate) fn obstacle(install: bool) -> Option<String> {
         return Some("only root can make network namespaces and cgroups".into());
     }
     let missing = missing();
+    // A container's root is root, and may make neither.
+    if !missing.contains(&"ip") && !missing.contains(&"unshare") {
+        let line = format!("unshare --net ip link add name {BRIDGE} type bridge");
+        if !command(&line).env("PATH", path()).works() {
+            return Some("this root may not make a network of its own, as in a container".into());
+        }
+    }
     if missing.is_empty() {
         return None;
     }
@@ -103,7 +110,7 @@ fn by_hand() -> String {
 }
 
 /// Sees to it that the programs are there.
-fn provide(install: bool) -> Result<()> {
+pub(crate) fn provide(install: bool) -> Result<()> {
     if let Some(obstacle) = obstacle(install) {
         bail!("{obstacle}");
     }

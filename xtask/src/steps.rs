@@ -37,7 +37,8 @@ const RELEASE: (&str, &str) = ("release build", "cargo build --release");
 
 /// All tests are built once, with the same features, whatever step runs them. `export/parquet` is on in
 /// `export` alone: the binary is the ordinary one, which has to say that it has none.
-const TESTS: (&str, &str) = ("tests", "cargo test --workspace --features export/parquet");
+const TESTS: (&str, &str) =
+    ("tests", "cargo test --workspace --features export/parquet --no-fail-fast");
 
 const VERSION: (&str, &str) = ("release binary", "cargo run --release --quiet -- --version");
 
@@ -114,32 +115,111 @@ impl Drop for Background {
     }
 }
 
-/// Installs the programs that the tests need.
+/// The programs that tests need, besides DuckDB.
+const TOOLS: [&str; 4] = ["browser", "RISC-V emulator", "GNU parallel", "Python with venv"];
+
+/// The tests that read what DuckDB reads.
+const OF_DUCKDB: &str = "query::";
+
+/// Installs the programs that the tests need. What cannot be had is named, with a reason.
 pub(crate) fn tools(root: &Path, install: bool) -> Result<()> {
-    for tool in ["browser", "RISC-V emulator", "GNU parallel"] {
-        machine::provide(tool, install)?;
+    for tool in TOOLS {
+        let has = match machine::obstacle(tool, install) {
+            Some(reason) => Err(anyhow::anyhow!(reason)),
+            None => machine::provide(tool, install).map(drop),
+        };
+        if let Err(error) = has {
+            say(&format!("-- {tool}: not here, {error:#}"))?;
+        }
     }
-    duckdb::provide(root, install)
+    if let Err(error) = duckdb::provide(root, install) {
+        say(&format!("-- DuckDB: not here, {error:#}"))?;
+    }
+    Ok(())
+}
+
+/// What did not pass, and what was not tried.
+#[derive(Default)]
+struct Left {
+    failed: Vec<String>,
+    skipped: Vec<String>,
+    /// Filters of the tests that cannot run here.
+    filters: Vec<&'static str>,
+}
+
+impl Left {
+    /// Takes note of a step that failed; the others go on, so that one run shows all.
+    fn note(&mut self, step: Result<()>) -> Result<()> {
+        if let Err(error) = step {
+            say(&format!("-- FAILED: {error:#}"))?;
+            self.failed.push(format!("{error:#}"));
+        }
+        Ok(())
+    }
+
+    fn skip(&mut self, what: &str, reason: &str) -> Result<()> {
+        say(&format!("-- {what}: SKIPPED, {reason}"))?;
+        self.skipped.push(format!("{what}: {reason}"));
+        Ok(())
+    }
+
+    /// Takes note of the tools that are still missing. On a machine of continuous integration nothing may be
+    /// left out that a package manager has.
+    fn look_for_tools(&mut self, root: &Path, install: bool) -> Result<()> {
+        for tool in TOOLS.into_iter().filter(|tool| !machine::is_here(tool)) {
+            let why = machine::obstacle(tool, install);
+            let why = why.unwrap_or_else(|| "it could not be installed, see above".into());
+            self.filters.extend(machine::tests_of(tool));
+            self.skip(&format!("tests that need the {tool}"), &why)?;
+        }
+        if !duckdb::works(&target(root).join("duckdb")) {
+            self.filters.push(OF_DUCKDB);
+            self.skip("tests that need DuckDB", "it could not be installed, see above")?;
+        }
+        if !self.filters.is_empty() && std::env::var_os("CI").is_some() {
+            self.failed.push("CI is set, and tools are missing that can be installed".into());
+        }
+        Ok(())
+    }
+
+    fn end(self, begin: Instant) -> Result<()> {
+        let seconds = begin.elapsed().as_secs_f64();
+        for skipped in &self.skipped {
+            say(&format!("-- skipped: {skipped}"))?;
+        }
+        ensure!(self.failed.is_empty(), "after {seconds:.0} s:\n  {}", self.failed.join("\n  "));
+        let but = match self.skipped.len() {
+            0 => String::new(),
+            count => format!(", {count} skipped"),
+        };
+        say(&format!("\nall steps passed in {seconds:.0} s{but}"))
+    }
 }
 
 /// Checks everything. Output of the tools passes through as it comes.
 ///
 /// What waits for the network runs while the compiler works. The release build and the lints write to
-/// different folders, so each uses the CPUs that the other leaves idle.
+/// different folders, so each uses the CPUs that the other leaves idle. A step that fails does not end the
+/// others.
 ///
 /// # Errors
-/// Names the first step that failed.
+/// Names the steps that failed.
 pub(crate) fn test(root: &Path, install: bool) -> Result<()> {
     let begin = Instant::now();
-    let mut titles = Titles { step: 0 };
+    let (mut titles, mut left) = (Titles { step: 0 }, Left::default());
+    for tool in TOOLS {
+        if let Some(reason) = machine::obstacle(tool, install) {
+            say(&format!("-- {tool}: not here, {reason}"))?;
+        }
+    }
     let (tools, libraries) = (chore(root, "tools", install)?, chore(root, "libraries", install)?);
     let (title, line) = RELEASE;
     let release = Background::start(title, command(line).current_dir(root), root)?;
     for (title, component, line) in LOOKS {
         titles.next(&format!("{title}: {line}"))?;
         match reason_to_skip(component, line) {
-            Some(reason) => say(&format!("-- {title}: SKIPPED, {reason}"))?,
-            None => conduct(title, line, command(line).current_dir(root))?,
+            Some(reason) => left.skip(title, &reason)?,
+            None => left.note(conduct(title, line, command(line).current_dir(root)))?,
         }
     }
     for (title, background) in [
@@ -148,24 +228,40 @@ pub(crate) fn test(root: &Path, install: bool) -> Result<()> {
         ("libraries: cargo deny".to_string(), libraries),
     ] {
         titles.next(&title)?;
-        background.finish()?;
+        left.note(background.finish())?;
     }
+    left.look_for_tools(root, install)?;
     for (title, line) in [TESTS, VERSION, FACE] {
         titles.next(&format!("{title}: {line}"))?;
         let mut command = command(line);
         if let Some(threads) = test_threads() {
             command.env(TEST_THREADS, threads);
         }
+        if title == TESTS.0 && !left.filters.is_empty() {
+            command.arg("--").args(left.filters.iter().flat_map(|filter| ["--skip", filter]));
+        }
         if title == FACE.0 {
             command.env(TESTED, target(root).join("release/scruple"));
         }
-        conduct(title, line, command.current_dir(root))?;
+        left.note(conduct(title, line, command.current_dir(root)))?;
     }
     titles.next(&format!("{}: {}", FLEET.0, FLEET.1))?;
-    fleet(root, install)?;
+    match fleet_obstacle(install) {
+        Some(reason) => left.skip(FLEET.0, &reason)?,
+        None => left.note(fleet(root, install))?,
+    }
     titles.next("book")?;
-    book::book(root).context("step \"book\" failed")?;
-    say(&format!("\nall steps passed in {:.0} s", begin.elapsed().as_secs_f64()))
+    left.note(book::book(root).context("step \"book\" failed"))?;
+    left.end(begin)
+}
+
+/// Returns why there can be no cluster, also after its programs were installed.
+fn fleet_obstacle(install: bool) -> Option<String> {
+    let first = slurm::obstacle(install);
+    first.or_else(|| match slurm::provide(install) {
+        Ok(()) => slurm::obstacle(install),
+        Err(error) => Some(format!("{error:#}")),
+    })
 }
 
 /// Starts another chore of this program in the background.
@@ -266,7 +362,7 @@ mod tests {
             "cargo clippy --workspace --all-targets --features export/parquet -- -D warnings",
             "cargo clippy --package sys --target x86_64-unknown-linux-musl -- -D warnings",
             "cargo build --release",
-            "cargo test --workspace --features export/parquet",
+            "cargo test --workspace --features export/parquet --no-fail-fast",
             "cargo run --release --quiet -- --version",
         ] {
             assert!(lines.contains(&line), "{line}");

@@ -54,6 +54,23 @@ fn a_change_during_the_session_is_seen_or_decides_nothing() {
 }
 
 #[test]
+fn dependence_that_ten_numbers_show_is_no_cause_of_wrong_verdicts() {
+    const DRAWN: usize = 100;
+    let noises = [Noise::Wanders, Noise::OneSideWanders, Noise::WarmsUp, Noise::Steps];
+    for (index, noise) in noises.into_iter().enumerate() {
+        let mut draws = Draws::new(7_000 + index as u64);
+        let known = Known::new(noise, &mut draws);
+        let wrong = (0..DRAWN).filter(|_| known.judged(12, 10, &mut draws).0).count();
+        let share = wrong as f64 / DRAWN as f64;
+        assert!(share <= 0.05 + chance(0.05, DRAWN), "{noise:?}: {share}");
+    }
+    let mut draws = Draws::new(7_100);
+    let known = Known::new(Noise::Wanders, &mut draws);
+    let covered: u64 = (0..DRAWN).map(|_| known.covered(12, 10, &mut draws)).sum();
+    assert!(covered >= 900, "{covered} of 1000, where one number alone covers 800");
+}
+
+#[test]
 fn intervals_cover_95_percent() {
     const DRAWN: usize = 3_000;
     for (index, (name, noise, least)) in NOISES.into_iter().enumerate() {

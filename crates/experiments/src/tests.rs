@@ -295,14 +295,34 @@ fn every_claim_cites_what_can_be_looked_up() {
     assert!(cited.len() > 10, "the file of references was not read");
 }
 
+/// The first blocks of a preset.
+const BLOCKS_OF_PRESET: u64 = 8;
+
 /// What a preset names is real, or it could not be read; what it leaves of an experiment must still answer.
+/// Its levels are written out, so that an experiment's new level does not enlarge it, and its first blocks fit
+/// into its time by what trials cost in the recorded session.
 #[test]
 fn every_preset_measures_what_its_figures_and_answers_need() {
     for preset in crate::presets() {
         let name = preset.about.name;
         assert!(name.contains('-'), "{name} could be an experiment");
         assert!(preset.about.question.ends_with('?') && preset.time_budget_s > 0, "{name}");
+        let base_ns = |design: &model::Design| {
+            let cost_ns = crate::typical_trial_ns(&design.id);
+            assert!(cost_ns > 0, "{name}: nobody knows what {} costs", design.id);
+            design.treatments(Profile::Quick).len() as u64 * cost_ns * BLOCKS_OF_PRESET
+        };
+        let all_ns: u64 = preset.designs.iter().map(base_ns).sum();
+        assert!(
+            all_ns <= preset.time_budget_s * 1_000_000_000,
+            "{name}: {} s",
+            all_ns / 1_000_000_000
+        );
         for design in preset.designs {
+            let by_value =
+                |levels: &Vec<String>| !levels.is_empty() && levels[0] != model::OF_MACHINE;
+            let mut varied = design.grids.iter().flat_map(|grid| &grid.vary);
+            assert!(varied.all(|(_, levels)| by_value(levels)), "{name} {}: \"all\"", design.id);
             let at = format!("{name} {}", design.id);
             let planned = design.treatments(Profile::Smoke);
             assert!(!design.findings.is_empty() && !design.figures.is_empty(), "{at}");

@@ -1,6 +1,7 @@
 //! The recorded facts of the machine.
 
 use model::{CpuCache, Environment, Neighbour};
+use std::path::PathBuf;
 use std::time::Duration;
 use sys::limits::Resource;
 
@@ -61,12 +62,28 @@ fn caches(cpu: u32) -> Vec<CpuCache> {
         .collect()
 }
 
+/// What an overlay file system does to numbers: the file system and the one under it both count what
+/// copy_file_range, sendfile and splice write, and both count it for the process.
+pub(crate) const COPIES_COUNT_TWICE: &str =
+    "the kernel counts bytes that cp, cat and others copy within the kernel twice";
+
+/// Returns the working folder or the folder for temporary files, whichever lies on an overlay file system, as a
+/// container's root does.
+pub(crate) fn on_overlay() -> Option<PathBuf> {
+    let both = [std::env::current_dir().ok(), Some(std::env::temp_dir())];
+    let is_overlay = |dir: &PathBuf| sys::files::filesystem(dir).is_ok_and(|it| it == "overlayfs");
+    both.into_iter().flatten().find(is_overlay)
+}
+
 fn settings(memory_bytes: u64) -> std::collections::BTreeMap<String, String> {
     let mut settings = sys::machine::settings();
     if let Some(quota) = sys::cgroup::cpu_quota() {
         settings.insert("cpu_quota".into(), format!("{quota:.2} CPUs"));
     }
     settings.extend(limits(memory_bytes));
+    if on_overlay().is_some() {
+        settings.insert("overlayfs".into(), COPIES_COUNT_TWICE.into());
+    }
     settings
 }
 

@@ -3,7 +3,9 @@
 use crate::cli::StudyArgs;
 use crate::exit::Exit;
 use crate::plan::{Plan, Purpose};
-use crate::{conduct, destination, dry, input, inquiry, kept, lookup, plan, ui, values};
+use crate::{
+    conduct, destination, dry, environment, input, inquiry, kept, lookup, plan, ui, values,
+};
 use anyhow::{Context, bail};
 use model::{Design, Inquiry, Manifest, Profile, Subject};
 use std::path::{Path, PathBuf};
@@ -29,10 +31,24 @@ pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Exit> {
         return dry::show(&plan()?, args.json);
     }
     let session = inquiry::open(&args.plan, PURPOSE, || conduct::begin(plan()?))?;
+    say_what_counts_twice(&session.manifest);
     if args.plan.resume.is_some() {
         say_what_has_changed(&session.manifest);
     }
     inquiry::conclude(session, args.json, Some(&args.verdicts))
+}
+
+/// Says where bytes that programs write may be counted twice, if the study measures them.
+fn say_what_counts_twice(manifest: &Manifest) {
+    let measures = |design: &Design| design.response(model::measures::WRITTEN).is_some();
+    let measured = manifest.designs.iter().any(measures);
+    if let Some(dir) = environment::on_overlay().filter(|_| measured) {
+        ui::note(&format!(
+            "bytes written may be too many: {} is on an overlay file system, where {}",
+            dir.display(),
+            environment::COPIES_COUNT_TWICE
+        ));
+    }
 }
 
 fn plan(args: &StudyArgs, designs: Vec<Design>, file: Option<String>) -> anyhow::Result<Plan> {

@@ -108,20 +108,35 @@ pub fn found(asked: &str) -> Vec<Pid> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::Command;
+    use std::process::{Child, Command};
+
+    /// A child that ends with its test, however that ends.
+    struct Ended(Child);
+
+    impl Drop for Ended {
+        fn drop(&mut self) {
+            _ = self.0.kill();
+            _ = self.0.wait();
+        }
+    }
 
     #[test]
     fn a_process_is_found_by_its_number_and_its_name_and_its_cpu_time_counts() {
         let mut command = Command::new("sh");
         command.args(["-c", "read line; while :; do :; done"]).stdin(std::process::Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let pid = child.id() as Pid;
-        let name = sys::proc::thread_name(pid, pid).unwrap();
-        assert!(found(&name).contains(&pid));
+        let mut child = Ended(command.spawn().unwrap());
+        let pid = child.0.id() as Pid;
+        // Until the kernel has set its name inside exec it has its parent's.
+        let begun = std::time::Instant::now();
+        while sys::proc::thread_name(pid, pid).as_deref() != Some("sh") {
+            assert!(begun.elapsed().as_secs() < 20);
+            std::thread::yield_now();
+        }
+        assert!(found("sh").contains(&pid));
         assert_eq!(found(&pid.to_string()), [pid]);
         assert_eq!(found("no such program"), Vec::<Pid>::new());
         let mut peers = Peers::new(&[pid.to_string()]);
-        drop(child.stdin.take());
+        drop(child.0.stdin.take());
         let begun = std::time::Instant::now();
         let used = loop {
             peers.read(&[]);
@@ -131,8 +146,7 @@ mod tests {
             }
             assert!(begun.elapsed().as_secs() < 20);
         };
-        child.kill().unwrap();
-        child.wait().unwrap();
+        drop(child);
         // What it used before it ended is kept.
         peers.read(&[]);
         assert!(peers.listed()[0].cpu_ns >= used[0].cpu_ns);

@@ -90,6 +90,18 @@ pub fn set(resource: Resource, soft: Option<u64>) -> Result<()> {
     setrlimit(kernels, new).map_err(Error::of(format!("setrlimit({name}, {wanted})")))
 }
 
+/// Raises this process's soft limit on open files to `wanted`, as far as the hard one allows. The usual soft limit of
+/// 1,024 is there for programs that use select(2). Returns the limit that is then in force; `None` is none.
+pub fn allow_files(wanted: u64) -> Option<u64> {
+    let Limit { soft, hard } = get(Resource::OpenFiles);
+    if soft.is_some_and(|soft| soft < wanted) {
+        let most = hard.map_or(wanted, |hard| hard.min(wanted));
+        // Above the hard limit only this could fail, and it is not above it.
+        _ = set(Resource::OpenFiles, Some(most));
+    }
+    get(Resource::OpenFiles).soft
+}
+
 /// Keeps a crash of this process and of its children from writing a core dump.
 ///
 /// Where dumps are piped to a program (apport, systemd-coredump) the kernel

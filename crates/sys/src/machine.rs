@@ -48,11 +48,14 @@ pub fn hash_of_boot(id: &str) -> Option<String> {
     if is_uuid { id_of(&id.replace('-', "")).map(application_specific) } else { None }
 }
 
-/// Returns a hash of a text that only this machine can make: it is keyed by the machine's id. Nobody who
-/// does not know the id can try which text it is of. `None` where the machine has no id.
+/// Returns a hash of a text that only this machine can make: it is keyed by the machine's id, or, where it has
+/// none, as many containers, by the boot's. Nobody who does not know the id can try which text it is of.
+/// `None` where there is neither.
 pub fn hash_of_this_machine(text: &str) -> Option<String> {
     let message = ["scruple text", text].join("\0");
-    machine_id().map(|id| hash::hex(&hash::hmac(&id, message.as_bytes())))
+    let of_boot = || id_of(&text::value("/proc/sys/kernel/random/boot_id")?.replace('-', ""));
+    let id = machine_id().or_else(of_boot)?;
+    Some(hash::hex(&hash::hmac(&id, message.as_bytes())))
 }
 
 fn machine_id() -> Option<[u8; 16]> {

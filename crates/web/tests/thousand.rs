@@ -55,6 +55,11 @@ fn eventually(what: &str, before: Held, now: impl Fn() -> Held) {
 
 #[test]
 fn nothing_is_left_of_a_thousand_connections() {
+    // A server inherits the limit, and holds as many as the generator.
+    if let Some(limit) = sys::limits::allow_files(4096).filter(|limit| *limit < 2048) {
+        println!("skipped: 1,000 connections need 2,048 open files, and {limit} are allowed");
+        return;
+    }
     let me = [sys::process::pid()];
     for model in [Model::ThreadPerConnection, Model::EventLoop, Model::Tokio(2)] {
         let plan = Plan { model, service: Service::Wait(SERVICE), keep_alive: true };

@@ -72,7 +72,7 @@ fn verdicts(sessions: u64) {
 }
 
 fn coverage(sessions: u64) {
-    let title = "Coverage of 95 % intervals (per cent):";
+    let title = "Coverage of 95 % intervals of one number alone, and of ten numbers of one experiment (per cent):";
     heading(title, &BLOCKS.map(|blocks| format!("{blocks} blocks")));
     for (index, (name, noise, least)) in NOISES.into_iter().enumerate() {
         // Where the answer changes during the session no number is the truth.
@@ -82,7 +82,9 @@ fn coverage(sessions: u64) {
         let mut draws = Draws::new(100 + index as u64);
         let known = Known::new(noise, &mut draws);
         let row = BLOCKS.map(|blocks| {
-            format!("{:.1}", share(5 * sessions, || known.is_covered(blocks, &mut draws)).0)
+            let alone = share(5 * sessions, || known.is_covered(blocks, &mut draws)).0;
+            let covered: u64 = (0..sessions).map(|_| known.covered(blocks, 10, &mut draws)).sum();
+            format!("{alone:.1}, {:.1}", 10.0 * covered as f64 / sessions as f64)
         });
         println!("| {name} | {} |", row.join(" | "));
     }

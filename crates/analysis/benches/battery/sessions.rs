@@ -79,17 +79,24 @@ impl Known {
     /// verdict, which would be a wrong one; and else whether a claim's blocks were seen to depend on each other
     /// or to change, so that their verdict may have been withheld.
     pub(crate) fn judged(self, blocks: usize, claims: usize, draws: &mut Draws) -> (bool, bool) {
-        let sessions = self.noise.claims(blocks, claims, draws);
-        let numbers: Vec<&[f64]> = sessions.iter().map(Vec::as_slice).collect();
-        let alike = shared_correlation(&numbers);
-        let located = sessions.iter().filter_map(|it| centre(it));
-        let located: Vec<Located> = match alike {
-            Some(correlation) => located.map(|it| it.following(correlation)).collect(),
-            None => located.collect(),
-        };
+        let located = self.together(blocks, claims, draws);
         let p_values: Vec<f64> = located.iter().map(|it| it.p_value_of_claim(self.truth)).collect();
         let wrong = hommel(&p_values).contains(&true);
         (wrong, !wrong && located.iter().any(Located::is_doubtful))
+    }
+
+    /// Returns the numbers of one experiment, judged together.
+    fn together(self, blocks: usize, numbers: usize, draws: &mut Draws) -> Vec<Located> {
+        let sessions = self.noise.claims(blocks, numbers, draws);
+        let numbers: Vec<&[f64]> = sessions.iter().map(Vec::as_slice).collect();
+        let alike = shared_correlation(&numbers);
+        sessions.iter().filter_map(|it| Some(centre(it)?.following(alike))).collect()
+    }
+
+    /// Returns how many of the 95 % intervals of an experiment's numbers hold the truth.
+    pub(crate) fn covered(self, blocks: usize, numbers: usize, draws: &mut Draws) -> u64 {
+        let located = self.together(blocks, numbers, draws);
+        located.iter().filter(|it| self.is_in(it)).count() as u64
     }
 
     /// Whether the 95 % interval of one session holds the truth.

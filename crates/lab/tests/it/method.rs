@@ -183,14 +183,14 @@ fn sessions_hold_the_truth_and_seldom_err() {
 #[test]
 fn without_blocks_there_is_nothing_to_pair() {
     // All trials of the first name, then all of the second: the drift between is taken for an
-    // effect.
+    // effect, except where it shows as dependence between blocks.
     let by_name = |all: &[Treatment]| {
         let of = |name| all.iter().filter(move |t| t.level("order") == Some(name)).cloned();
         vec![of("a").collect(), of("b").collect()]
     };
     let broken = score(&Method { passes: by_name, ..SCRUPLE }, 100);
-    assert!(broken.coverage() < 0.7, "{} {broken:?}", broken.coverage());
-    assert!(broken.wrong > 25 && broken.distrusted > 25, "{broken:?}");
+    assert!(broken.coverage() < 0.75, "{} {broken:?}", broken.coverage());
+    assert!(broken.wrong > 10 && broken.distrusted > 10, "{broken:?}");
     assert!(!broken.covers() && !broken.seldom_errs());
 }
 
@@ -215,8 +215,8 @@ fn pairs_across_blocks_are_no_pairs() {
 fn without_shuffling_the_place_in_the_block_is_an_effect() {
     let fixed = |_: u64, _: &str, _: u32, all: &[Treatment]| all.to_vec();
     let broken = score(&Method { order: fixed, ..SCRUPLE }, 100);
-    assert!(broken.coverage() < 0.7, "{} {broken:?}", broken.coverage());
-    assert!(broken.wrong > 25 && broken.distrusted > 25, "{broken:?}");
+    assert!(broken.coverage() < 0.75, "{} {broken:?}", broken.coverage());
+    assert!(broken.wrong > 10 && broken.distrusted > 10, "{broken:?}");
     assert!(!broken.covers() && !broken.seldom_errs());
 }
 
@@ -225,7 +225,7 @@ fn without_padding_where_things_lie_is_an_effect() {
     // One size of the environment in all trials: how each treatment fares with just that layout is
     // taken for the treatment's own.
     let broken = score(&Method { padding: |_| 0, ..SCRUPLE }, 100);
-    assert!(broken.coverage() < 0.7, "{} {broken:?}", broken.coverage());
-    assert!(broken.wrong > 25 && broken.distrusted > 25, "{broken:?}");
+    assert!(broken.coverage() < 0.75, "{} {broken:?}", broken.coverage());
+    assert!(broken.wrong > 10 && broken.distrusted > 10, "{broken:?}");
     assert!(!broken.covers() && !broken.seldom_errs());
 }

@@ -113,7 +113,8 @@ fn a_level_that_fails_is_told_and_the_others_are_measured() {
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
     let row = |wanted: &str| shown.lines().any(|line| line.starts_with(wanted));
-    assert!(row("treatment ") && row("n 1 (baseline) ") && row("n 3 "), "{shown}");
+    // Where others took of the time, numbers are longer and the name of the first row has two lines.
+    assert!(row("treatment ") && row("n 1 ") && row("n 3 "), "{shown}");
     assert!(row("n 2 "), "{shown}");
     let warned = String::from_utf8_lossy(&output.stderr).into_owned();
     for wanted in ["2 of 8 trials failed: ", "exit code 3", "sorry", "(at: n 2)"] {

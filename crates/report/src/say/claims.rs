@@ -170,7 +170,10 @@ fn decision(claim: &ClaimResult) -> String {
 /// blocks are alike, also as how many the test counts them.
 fn agreeing(claim: &ClaimResult) -> String {
     let counted = claim.independent_blocks.map_or(String::new(), |n| {
-        format!(", but neighbours are alike, so that all count as {} independent ones", rough(n, Terms::Plain))
+        format!(
+            ", but neighbours are alike, so that all count as {} independent ones",
+            rough(n, Terms::Plain)
+        )
     });
     agree(claim).map_or(String::new(), |agree| format!("{agree}{counted}: "))
 }

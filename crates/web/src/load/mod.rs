@@ -34,7 +34,7 @@ use series::Series;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 use std::time::Duration;
-use sys::limits::{self, Resource};
+use sys::limits;
 use tally::Tally;
 use transport::Route;
 use verdict::Surroundings;
@@ -286,7 +286,8 @@ fn carry_out<'a>(
     let requests = encoder.all()?;
     let route = Route::new(plan, encoder.target(), &payload)?;
     let threads = schedule::threads(plan);
-    check_files(limits::get(Resource::OpenFiles).soft, plan.connections, threads)?;
+    let files = files_needed(plan.connections, threads);
+    check_files(limits::allow_files(files), plan.connections, files)?;
     let shared = Shared::default();
     shared.budget.store(plan.requests.unwrap_or(u64::MAX), Ordering::Relaxed);
     let progress: Vec<Progress> = (0..threads).map(|_| Progress::default()).collect();
@@ -462,13 +463,17 @@ fn check_options(plan: &LoadPlan) -> Result<(), Error> {
     }
 }
 
-/// Checks that `connections` can be open at once.
-fn check_files(limit: Option<u64>, connections: u32, threads: u32) -> Result<(), Error> {
-    let needed = u64::from(connections) + u64::from(threads) * THREAD_FILES + PROCESS_FILES;
+/// Returns the open files that so many connections and threads take.
+fn files_needed(connections: u32, threads: u32) -> u64 {
+    u64::from(connections) + u64::from(threads) * THREAD_FILES + PROCESS_FILES
+}
+
+/// Checks that `connections` can be open at once, which take `needed` files.
+fn check_files(limit: Option<u64>, connections: u32, needed: u64) -> Result<(), Error> {
     match limit {
         Some(limit) if limit < needed => Err(Error::Plan(format!(
-            "{connections} connections need {needed} open files, and this process may have \
-             {limit}: raise the limit (ulimit -n {needed}) or take fewer connections"
+            "{connections} connections need {needed} open files, and this process may have at most \
+             {limit}: raise the hard limit (ulimit -Hn {needed}) or take fewer connections"
         ))),
         _ => Ok(()),
     }

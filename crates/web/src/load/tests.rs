@@ -405,6 +405,10 @@ fn what_came_due_is_sent_or_said_to_be_unsent() {
 
 #[test]
 fn an_open_loop_opens_what_it_needs() {
+    if let Some(limit) = limits::allow_files(4096).filter(|limit| *limit < 2048) {
+        println!("skipped: it needs 2,048 open files, and {limit} are allowed");
+        return;
+    }
     let server = Server::threads(|mut stream| {
         while until_asked(&mut stream) {
             thread::sleep(Duration::from_millis(50));
@@ -525,9 +529,11 @@ fn a_plan_that_cannot_be_is_refused() {
         let error = run(&bad, b"", &mut |_| true).unwrap_err().to_string();
         assert!(error.contains(word), "{error}");
     }
-    let error = check_files(Some(256), 1000, 2).unwrap_err().to_string();
-    assert!(error.contains("1048") && error.contains("ulimit -n"), "{error}");
-    assert!(check_files(Some(1048), 1000, 2).is_ok() && check_files(None, 65_536, 9).is_ok());
+    let needed = files_needed(1000, 2);
+    let error = check_files(Some(256), 1000, needed).unwrap_err().to_string();
+    assert!(error.contains("1048") && error.contains("ulimit -Hn"), "{error}");
+    assert!(check_files(Some(1048), 1000, needed).is_ok());
+    assert!(check_files(None, 65_536, files_needed(65_536, 9)).is_ok());
 }
 
 #[test]

@@ -19,13 +19,13 @@
 //! * *Frequency*: events among all chances, bounded by the trials (`frequency`). It is the one
 //!   quantity that is not formed by block: rare events need all the trials there are.
 
+use crate::session::alike::alike;
 use crate::session::disturbance::{DISTURBED_SHARE, Disturbed, Losses, corrected, of_corrected};
 use crate::session::evidence::{Evidence, Scale};
 use crate::session::likeness::likeness;
 use crate::session::lost::lost;
 use crate::session::sample::{ByBlock, Table, tally};
 use crate::session::verdict::{Leaning, lean};
-use crate::stats::dependence::shared_correlation;
 use crate::stats::frequency::{Frequency, Tally};
 use crate::stats::interval::{
     BLOCKS_FREE, LEVEL, Located, centre, median_located, ratio_of_centres,
@@ -224,39 +224,24 @@ fn described(losses: &[Losses]) -> String {
 /// Returns the number formed from one response, disturbed or not.
 pub(crate) fn form(table: &Table<'_>, quantity: &Quantity, response: &str) -> Effect {
     // Levels may drift with the machine; ratios and all that is formed within a block should not.
-    let within_blocks = !matches!(quantity, Quantity::Value { .. });
-    form_given(table, quantity, response, within_blocks.then(|| alike(table)).flatten())
-}
-
-/// Returns the correlation of each block with its predecessor that all numbers of an experiment show together
-/// which are formed within blocks: those of its findings and claims.
-fn alike(table: &Table<'_>) -> Option<f64> {
-    table.alike(|| {
-        let findings = table.design.findings.iter().map(|finding| &finding.quantity);
-        let claims = table.design.claims.iter().map(|claim| &claim.quantity);
-        let mut known: Vec<&Quantity> = Vec::new();
-        for quantity in findings.chain(claims) {
-            if !matches!(quantity, Quantity::Value { .. }) && !known.contains(&quantity) {
-                known.push(quantity);
-            }
-        }
-        let formed = |quantity: &&Quantity| form_given(table, quantity, quantity.response(), None);
-        let effects: Vec<Effect> = known.iter().map(formed).collect();
-        let measured = effects.iter().filter(|effect| !effect.evidence.is_certain());
-        let numbers = measured.filter_map(|effect| Some(effect.evidence.located()?.blocks()));
-        shared_correlation(&numbers.collect::<Vec<_>>())
-    })
+    let alike = match quantity {
+        Quantity::Value { .. } => table.levels_alike(response),
+        Quantity::Frequency { .. } => None,
+        _ => alike(table),
+    };
+    form_given(table, quantity, response, alike)
 }
 
 /// Returns the number formed from one response, given what its experiment's blocks have in common.
-fn form_given(
+pub(crate) fn form_given(
     table: &Table<'_>,
     quantity: &Quantity,
     response: &str,
     alike: Option<f64>,
 ) -> Effect {
     let (of_means, remarks, is_one_block) = (None, Vec::new(), false);
-    let mut former = Former { table, response, alike, of_means, remarks, is_one_block };
+    let is_level = matches!(quantity, Quantity::Value { .. });
+    let mut former = Former { table, response, alike, is_level, of_means, remarks, is_one_block };
     let evidence = match quantity {
         Quantity::Value { at, .. } => former.value(at),
         Quantity::Ratio { of, to, .. } => former.ratio(of, to, 1.0),
@@ -279,6 +264,7 @@ struct Former<'t> {
     response: &'t str,
     /// The correlation of each block with its predecessor, where the experiment shows one.
     alike: Option<f64>,
+    is_level: bool,
     of_means: Option<f64>,
     remarks: Vec<String>,
     /// Whether there is one block, of computed numbers.
@@ -484,9 +470,10 @@ impl Former<'_> {
         let located = located?;
         let located = if self.is_one_block { located.of_one_block() } else { located };
         let computed = self.is_computed();
-        let located = match self.alike {
-            Some(correlation) if !computed => located.following(correlation),
-            _ => located,
+        let located = match (computed, self.is_level) {
+            (true, _) => located,
+            (false, true) => located.drifting(self.alike),
+            (false, false) => located.following(self.alike),
         };
         let blocks = located.samples;
         match (located.agrees, computed) {

@@ -176,8 +176,8 @@ pub fn compared(design: &Design, treatments: &[Treatment]) -> Vec<Vec<Treatment>
 /// the treatments that are planned, and how many verdicts the session's claims and planted answers
 /// share their error among.
 ///
-/// All need blocks enough for a verdict ([`blocks_for`]), however narrow their interval is, and, but for planted
-/// answers, blocks that span [`SPAN_MIN_MS`]. What is
+/// All need blocks enough for a verdict ([`blocks_for`]), however narrow their interval is, and, except
+/// planted answers, blocks that span [`SPAN_MIN_MS`]. What is
 /// asked to be narrow is the interval at the level of a single verdict, 99.5 %.
 ///
 /// A finding and the gap of a diagnosis are asked to be as precise as the design says, a claim as

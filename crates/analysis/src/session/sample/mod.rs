@@ -2,8 +2,9 @@
 
 use crate::session::disturbance::{Losses, Taken, corrected, cpu_ns, of_corrected};
 use crate::session::tags::Tag;
-use crate::stats::estimate::median_estimate;
+use crate::stats::dependence::shared_correlation;
 use crate::stats::frequency::{Frequency, Tally, sum};
+use crate::stats::interval::median_located;
 use crate::stats::order::{mean, median_in_place};
 use model::{
     Center, Counters, Design, Estimate, Measured, Outcome, Quantity, Record, Response, Series,
@@ -192,6 +193,7 @@ pub struct Table<'a> {
     controls: Kept<Option<Rc<ByBlock>>>,
     losses: Kept<Losses>,
     alike: OnceCell<Option<f64>>,
+    levels_alike: RefCell<HashMap<String, Option<f64>>>,
 }
 
 impl<'a> Table<'a> {
@@ -202,12 +204,33 @@ impl<'a> Table<'a> {
             by_treatment.entry(&record.treatment).or_default().push(record);
         }
         let (trials, controls, losses) = (Kept::default(), Kept::default(), Kept::default());
-        Table { design, by_treatment, trials, controls, losses, alike: OnceCell::new() }
+        Table {
+            design,
+            by_treatment,
+            trials,
+            controls,
+            losses,
+            alike: OnceCell::new(),
+            levels_alike: RefCell::default(),
+        }
     }
 
     /// Returns the correlation that the blocks of this experiment's numbers show, computed once.
     pub(crate) fn alike(&self, compute: impl FnOnce() -> Option<f64>) -> Option<f64> {
         *self.alike.get_or_init(compute)
+    }
+
+    /// Returns the correlation that the blocks of a response's levels show together, of all its treatments: a
+    /// level may drift with the machine.
+    pub(crate) fn levels_alike(&self, response: &str) -> Option<f64> {
+        if let Some(known) = self.levels_alike.borrow().get(response) {
+            return *known;
+        }
+        let levels = self.treatments().into_iter().map(|it| self.blocks(response, it));
+        let levels: Vec<Vec<f64>> = levels.map(|blocks| blocks.into_values().collect()).collect();
+        let found = shared_correlation(&levels.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        self.levels_alike.borrow_mut().insert(response.to_string(), found);
+        found
     }
 
     /// Returns all records of a treatment, whatever their outcome, in the order of the session.
@@ -323,12 +346,15 @@ impl<'a> Table<'a> {
             let tallies: Vec<Tally> = trials.map(|record| tally(record, &response.name)).collect();
             return Some(Frequency::over(&tallies, response.independent)?.estimate());
         }
-        let values = self.trials(carrier.unwrap_or(&response.name), treatment);
+        let name = carrier.unwrap_or(&response.name);
+        let values = self.trials(name, treatment);
         let (first, rest) = values.split_first()?;
         if response.exact && rest.iter().all(|value| value == first) {
             return Some(Estimate::exactly(*first, values.len() as u32));
         }
-        median_estimate(&values)
+        let alike = if response.exact { None } else { self.levels_alike(name) };
+        let located = median_located(&values)?;
+        Some(located.drifting(alike).estimate(|value| value))
     }
 
     /// Returns one number per block: the mean of the block's trials, less the control.

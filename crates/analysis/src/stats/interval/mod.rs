@@ -87,7 +87,7 @@ const NORMAL_990: f64 = 2.326_347_874_040_841;
 const NORMAL_900: f64 = 1.281_551_565_544_600_5;
 
 /// No correlation is taken for larger than this.
-pub(crate) const CORRELATION_MAX: f64 = 0.95;
+const CORRELATION_MAX: f64 = 0.95;
 
 /// However few independent blocks there are, their variance has this many degrees of freedom: with fewer
 /// Student's t decides nothing at any distance.
@@ -119,8 +119,8 @@ pub struct Located {
     pub(crate) changed_after: Option<usize>,
     /// Independent blocks that they are worth: `samples`, or fewer where they depend.
     pub effective: f64,
-    /// The standard error of the level, where blocks follow their predecessors.
-    level_error: Option<f64>,
+    /// The standard error of the level and its degrees of freedom, where blocks follow their predecessors.
+    level: Option<(f64, f64)>,
     /// The numbers in the order of the blocks, without those that could lie anywhere.
     blocks: Arc<[f64]>,
     /// The same in ascending order.
@@ -159,7 +159,7 @@ impl Located {
             two_groups: false,
             changed_after: None,
             effective: samples as f64,
-            level_error: None,
+            level: None,
             blocks: values.into(),
             ascending: sorted(values).into(),
         }
@@ -187,39 +187,50 @@ impl Located {
     /// predecessors; else 0.
     fn of_distance(&self, boundary: f64) -> f64 {
         let distance = (boundary - self.point).abs();
-        let outside = |error: f64| student_outside(self.freedom_of_level(), distance / error);
-        self.level_error.map_or(0.0, outside)
+        self.level.map_or(0.0, |(error, freedom)| student_outside(freedom, distance / error))
     }
 
-    /// Returns the degrees of freedom that the independent blocks leave for their variance.
-    fn freedom_of_level(&self) -> f64 {
-        (self.effective - 1.0).max(FREEDOM_MIN)
-    }
-
-    /// Returns the same where each block follows its predecessor with that correlation: the
-    /// interval and the p-values also count the distance from the point, by Student's t of as many numbers as
-    /// there are independent blocks, n (1 − r)/(1 + r).
+    /// Returns the same where each block follows its predecessor with that correlation: the interval and the
+    /// p-values also count the distance from the point, by Student's t of as many numbers as there are
+    /// independent blocks, n (1 − r)/(1 + r).
     ///
-    /// Below 6 blocks, and where all agree, it stays as it is.
-    pub fn following(self, correlation: f64) -> Self {
-        if self.samples < BLOCKS_FREE || self.agrees {
+    /// Without a correlation, below 6 blocks, and where all agree, it stays as it is.
+    pub fn following(self, correlation: Option<f64>) -> Self {
+        let own = self.correlation.unwrap_or(0.0);
+        let among = correlation.map(|it| effective(self.samples, Some(it.max(own))));
+        self.depending(correlation, among.map_or(0.0, |among| (among - 1.0).max(FREEDOM_MIN)))
+    }
+
+    /// Returns the same as [`Located::following`] for a level, which no verdict rests on alone and which may drift
+    /// with the machine: the variance has the degrees of freedom of all blocks.
+    pub(crate) fn drifting(self, correlation: Option<f64>) -> Self {
+        let freedom = self.samples as f64 - 1.0;
+        self.depending(correlation, freedom)
+    }
+
+    fn depending(self, correlation: Option<f64>, freedom: f64) -> Self {
+        let Some(correlation) = correlation else { return self };
+        if self.ascending.len() < BLOCKS_FREE || self.agrees {
             return self;
         }
         let correlation = self.correlation.unwrap_or(0.0).max(correlation);
-        let squares: f64 = self.blocks.iter().map(|value| (value - self.point).powi(2)).sum();
         let effective = effective(self.samples, Some(correlation)).min(self.effective);
+        // Winsorised: a single block at either end that lies far away moves no median.
+        let (least, most) = (self.ascending[1], self.ascending[self.ascending.len() - 2]);
+        let from_point = |value: &f64| (value.clamp(least, most) - self.point).powi(2);
+        let squares: f64 = self.blocks.iter().map(from_point).sum();
         let error = (squares / (self.samples as f64 - 1.0) / effective).sqrt();
-        let depends = Located { correlation: Some(correlation), effective, ..self };
-        let reach = |outside: f64| student_known(depends.freedom_of_level(), outside) * error;
-        let (half, wide) = (reach(1.0 - LEVEL), reach(STOP_ERROR));
-        let point = depends.point;
+        let half = student_known(freedom, 1.0 - LEVEL) * error;
+        let wide = student_known(freedom, STOP_ERROR) * error;
         Located {
-            low: depends.low.min(point - half),
-            high: depends.high.max(point + half),
-            wide: (depends.wide.0.min(point - wide), depends.wide.1.max(point + wide)),
-            standard_error: depends.standard_error.max(error),
-            level_error: Some(error).filter(|error| *error > 0.0),
-            ..depends
+            low: self.low.min(self.point - half),
+            high: self.high.max(self.point + half),
+            wide: (self.wide.0.min(self.point - wide), self.wide.1.max(self.point + wide)),
+            standard_error: self.standard_error.max(error),
+            correlation: Some(correlation),
+            effective,
+            level: Some((error, freedom)).filter(|(error, _)| *error > 0.0),
+            ..self
         }
     }
 
@@ -283,7 +294,7 @@ impl Located {
     /// Returns the independent blocks that [`Located::p_value`] counts against a boundary.
     pub(crate) fn independent(&self, boundary: f64) -> f64 {
         let of_sides = self.counted(&self.sides(|value| self.is_beyond(value, boundary))).1;
-        if self.level_error.is_some() { of_sides.min(self.effective) } else { of_sides }
+        if self.level.is_some() { of_sides.min(self.effective) } else { of_sides }
     }
 
     /// Reports whether half of the 99.5 % interval is at most that wide: the sign that a session may stop.
@@ -294,9 +305,9 @@ impl Located {
     /// Returns how far a boundary must lie from the point, in the worse direction, for a p-value of at
     /// most `error`; `None` where so few blocks cannot reach it.
     pub(crate) fn reach(&self, error: f64) -> Option<f64> {
-        if let Some(of_level) = self.level_error {
+        if let Some((of_level, freedom)) = self.level {
             let least = 2.0 * tail(0, self.samples, self.samples as f64);
-            let distance = student_known(self.freedom_of_level(), error) * of_level;
+            let distance = student_known(freedom, error) * of_level;
             return (least <= error).then_some(distance);
         }
         (self.outside(1) <= error).then_some(())?;

@@ -63,7 +63,8 @@ fn trial(
     for (factor, level) in at {
         treatment.levels_mut().insert(factor.to_string(), level.to_string());
     }
-    let value = value * (1.0 + scatter * (f64::from(block) - 4.5) / 4.5);
+    // Neighbouring blocks are not alike.
+    let value = value * (1.0 + scatter * (f64::from(block * 7 % 10) - 4.5) / 4.5);
     let series = vec![Series { response: of.into(), per: 1, values: vec![value as i64] }];
     Record {
         trial: 0,
