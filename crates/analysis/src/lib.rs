@@ -65,6 +65,6 @@ pub use session::verdict::blocks_for;
 pub use stats::dependence::shared_correlation;
 pub use stats::estimate::median_estimate;
 pub use stats::frequency::{frequency, proportion};
-pub use stats::hommel::{FAMILY_ERROR, hommel};
+pub use stats::hommel::{FAMILY_ERROR, claims_that_stand, hommel};
 pub use stats::interval;
 pub use stats::order::{mean, median, quantile, sorted, variance};

@@ -307,7 +307,7 @@ fn every_preset_measures_what_its_figures_and_answers_need() {
         let name = preset.about.name;
         assert!(name.contains('-'), "{name} could be an experiment");
         assert!(preset.about.question.ends_with('?') && preset.time_budget_s > 0, "{name}");
-        let base_ns = |design: &model::Design| {
+        let base_ns = |design: &kit::model::Design| {
             let cost_ns = crate::typical_trial_ns(&design.id);
             assert!(cost_ns > 0, "{name}: nobody knows what {} costs", design.id);
             design.treatments(Profile::Quick).len() as u64 * cost_ns * BLOCKS_OF_PRESET
@@ -320,7 +320,7 @@ fn every_preset_measures_what_its_figures_and_answers_need() {
         );
         for design in preset.designs {
             let by_value =
-                |levels: &Vec<String>| !levels.is_empty() && levels[0] != model::OF_MACHINE;
+                |levels: &Vec<String>| !levels.is_empty() && levels[0] != kit::model::OF_MACHINE;
             let mut varied = design.grids.iter().flat_map(|grid| &grid.vary);
             assert!(varied.all(|(_, levels)| by_value(levels)), "{name} {}: \"all\"", design.id);
             let at = format!("{name} {}", design.id);

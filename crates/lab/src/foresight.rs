@@ -21,7 +21,7 @@ impl Foresight {
     /// knew.
     pub(crate) fn look(&mut self, session: &Session, limit_ns: Option<u64>, progress: &Progress) {
         let options = &session.manifest.options;
-        if options.blocks.is_some() || is_of_its_own(options) || self.has_said_costs {
+        if is_of_its_own(options) || self.has_said_costs {
             return;
         }
         let has_trials = session.courses().iter().all(|course| course.next_block() > 0);
@@ -33,7 +33,7 @@ impl Foresight {
             progress.note(&text);
         }
         self.was_begun = true;
-        self.has_said_costs = forecast.is_some();
+        self.has_said_costs = forecast.is_some() || options.blocks.is_some();
     }
 }
 
@@ -49,17 +49,30 @@ pub(crate) fn sentence(
     forecast: Option<Forecast>,
     limit_ns: Option<u64>,
 ) -> Option<String> {
-    let blocks = options.first_blocks?;
     let claims: usize = courses.iter().map(|course| course.design.claims.len()).sum();
+    let planned = options.blocks.or(options.first_blocks);
+    let planned = planned.unwrap_or_else(|| options.profile.blocks_min());
+    let measures = courses.iter().any(|course| !course.design.is_exact());
+    if planned < analysis::blocks_for(1) && measures && claims > 0 {
+        return Some(format!(
+            "{planned} blocks decide no claim: a verdict takes {} or more that agree",
+            analysis::blocks_for(1)
+        ));
+    }
+    let blocks = options.first_blocks?;
     let whose = match claims {
         0 => "the verdicts".to_string(),
         1 => "the verdict on 1 claim".into(),
         many => format!("the verdicts on {many} claims"),
     };
     let Some(forecast) = forecast else {
+        let in_time = limit_ns.map(|limit_ns| {
+            format!(" as far as {} suffice", duration_s(limit_ns.div_ceil(1_000_000_000)))
+        });
         return Some(format!(
-            "{blocks} blocks come first, enough for {whose} if the blocks agree; the first block \
-             shows how long they take"
+            "{blocks} blocks come first{}, enough for {whose} if the blocks agree; the first block \
+             shows how long they take",
+            in_time.unwrap_or_default()
         ));
     };
     let about = |ns: u64| duration_s(ns.div_ceil(1_000_000_000));
@@ -72,19 +85,20 @@ pub(crate) fn sentence(
     let advised = |ns: u64| format!("--time-budget {}s", (SPARE * ns as f64 / 1e9).ceil());
     let ((headlines, of), (fits, _)) = (forecast.headlines, forecast.claims);
     let limit = about(limit_ns);
+    let blocks = blocks - forecast.less.min(blocks);
     if headlines < of {
         let needed_ns = forecast.headlines_ns;
         return Some(format!(
-            "{limit} suffice for {blocks} blocks, which a verdict takes, of {headlines} of {of} main \
-             answers; all main answers take about {} ({}), everything about {all} ({})",
+            "{limit} are likely to suffice for {blocks} blocks, which a verdict takes, of {headlines} of \
+             {of} main answers; all main answers take about {} ({}), everything about {all} ({})",
             about(needed_ns),
             advised(needed_ns),
             advised(forecast.all_ns)
         ));
     }
     Some(format!(
-        "{limit} suffice for {blocks} blocks, which a verdict takes, of the main answers and of {fits} \
-         of {} claims; everything takes about {all} ({})",
+        "{limit} are likely to suffice for {blocks} blocks, which a verdict takes, of the main answers \
+         and of {fits} of {} claims; everything takes about {all} ({})",
         forecast.claims.1,
         advised(forecast.all_ns)
     ))

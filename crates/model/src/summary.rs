@@ -342,10 +342,15 @@ pub enum OpenWhy {
     FewBlocks,
     /// The interval holds an end of the claim's region.
     AtTheEdge,
-    /// The interval lies on one side of the edge, but too few blocks agree for a verdict among the
-    /// session's claims.
+    /// The interval lies on one side of the edge, but too few blocks agree for a verdict, whatever the
+    /// session's other claims.
     FewAgree,
-    /// The number changed during the session, and its parts do not agree on the verdict.
+    /// Enough blocks agree for a verdict on this claim alone, but not among the session's claims.
+    FewAmong,
+    /// One side lost more trials than the other, and a verdict would not stand if these were its slow or its
+    /// fast ones.
+    Lost,
+    /// The number changed during the session, and one part alone does not decide the claim.
     Changed,
 }
 

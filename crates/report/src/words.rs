@@ -288,6 +288,9 @@ pub(crate) fn left_out(all: usize, most: usize, noun: &str) -> Option<String> {
     (all > most).then(|| counted((all - most) as u64, noun))
 }
 
+/// How long a quick study measures at most, if nobody says otherwise, in seconds.
+const STUDY_QUICK_S: f64 = 30.0;
+
 /// The command that repeats some experiments of a session, or all of them: same seed, same
 /// profile, and the options that were not left at their defaults.
 pub(crate) fn repeat_command(manifest: &Manifest, experiments: &[String]) -> String {
@@ -319,7 +322,12 @@ pub(crate) fn repeat_command(manifest: &Manifest, experiments: &[String]) -> Str
     let caches = programs.clone().find_map(|program| program.caches.as_ref());
     let cpus: Vec<_> = options.cpus.iter().map(u32::to_string).collect();
     let usual_s = options.profile.budget_s() as f64;
-    let budget_s = options.time_budget_s.filter(|s| options.selftest || *s != usual_s);
+    // A study's own time is that of its command, unless somebody asked for another.
+    let is_usual = |s: &f64| match options.inquiry {
+        Some(Inquiry::Study) => *s == usual_s || *s == STUDY_QUICK_S,
+        _ => *s == usual_s,
+    };
+    let budget_s = options.time_budget_s.filter(|s| options.selftest || !is_usual(s));
     let stated = [
         most.map(|most| format!("--instructions {most}")),
         stack.map(|bytes| format!("--stack {bytes}")),

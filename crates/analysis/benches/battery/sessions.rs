@@ -2,7 +2,7 @@
 
 use crate::noise::{Chances, Draws, Noise};
 use analysis::interval::{Located, centre};
-use analysis::{frequency, hommel, mean, shared_correlation, variance};
+use analysis::{claims_that_stand, frequency, mean, shared_correlation, variance};
 
 /// The least coverage where blocks are independent.
 pub(crate) const INDEPENDENT: f64 = 0.93;
@@ -81,7 +81,7 @@ impl Known {
     pub(crate) fn judged(self, blocks: usize, claims: usize, draws: &mut Draws) -> (bool, bool) {
         let located = self.together(blocks, claims, draws);
         let p_values: Vec<f64> = located.iter().map(|it| it.p_value_of_claim(self.truth)).collect();
-        let wrong = hommel(&p_values).contains(&true);
+        let wrong = claims_that_stand(&p_values).contains(&true);
         (wrong, !wrong && located.iter().any(Located::is_doubtful))
     }
 
@@ -175,7 +175,7 @@ impl Test {
         let others = (1..claims).map(|at| if at % 6 == 0 { 0.0 } else { 1.0 });
         let effects = std::iter::once(effect).chain(others);
         let p_values: Vec<f64> = effects.map(|it| self.p_value(it, blocks, draws)).collect();
-        hommel(&p_values)[0]
+        claims_that_stand(&p_values)[0]
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::stats::floor::{minimum_detectable, minimum_detectable_in};
 use crate::stats::frequency::Frequency;
-use crate::stats::hommel::limit;
+use crate::stats::hommel::claim_limit;
 use crate::stats::interval::Located;
 use crate::stats::tail::NORMAL_800;
 use crate::stats::tail::TEN_TIMES;
@@ -154,12 +154,12 @@ impl Evidence {
         self.floor_by(minimum_detectable)
     }
 
-    /// Returns the same for one of `verdicts` that share their error, even if no other of them is decided:
+    /// Returns the same for one of `verdicts` of that number of claims that share their error, even if no other of them is decided:
     /// the distance at which its sign test reaches the first step of [`crate::hommel()`], and 0.84 standard
     /// errors more, so that 80 % of sessions reach it. `None` where so few blocks cannot, however large
     /// the difference.
-    pub(crate) fn floor_among(&self, verdicts: usize) -> Option<f64> {
-        let limit = limit(verdicts.max(1));
+    pub(crate) fn floor_among(&self, verdicts: usize, claims: usize) -> Option<f64> {
+        let limit = claim_limit(verdicts.max(1), claims);
         match self {
             Evidence::Blocks { located, .. } => {
                 let reach = located.reach(limit)?;
@@ -248,7 +248,7 @@ mod tests {
         }
         assert_eq!(evidence.beyond(1.92), Some((6, 7)));
         // Seven blocks reach 2/2⁷, which is above 0.01.
-        assert_eq!(evidence.floor_among(1), None);
+        assert_eq!(evidence.floor_among(1, 1), None);
     }
 
     #[test]
@@ -262,10 +262,10 @@ mod tests {
         let ten: Vec<f64> = [3, 9, 1, 8, 5, 10, 2, 7, 4, 6].map(f64::from).to_vec();
         let ten = blocks(&ten, Scale::Linear, false);
         // All must agree among 20: 4.5 to either extreme, and 0.84 standard errors.
-        let floor = ten.floor_among(20).unwrap();
+        let floor = ten.floor_among(20, 100).unwrap();
         let error = ten.located().unwrap().standard_error;
         assert!((floor - 4.5 - 0.841_621 * error).abs() < 1e-6, "{floor}");
-        assert_eq!(ten.floor_among(30), None);
+        assert_eq!(ten.floor_among(30, 100), None);
         let ten = blocks(&[2.0; 10], Scale::Linear, false);
         assert!((ten.p_value(1.0, Side::Below) - 2.0 / 1024.0).abs() < 1e-12);
     }

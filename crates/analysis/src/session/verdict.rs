@@ -16,7 +16,7 @@
 //! verdict still be Inconclusive. Then [`Open`] says why, and how many blocks are missing.
 
 use crate::session::evidence::{Evidence, Side};
-use crate::stats::hommel::{hommel, limit};
+use crate::stats::hommel::{claim_limit, claims_that_stand};
 use crate::stats::interval::BLOCKS_FREE;
 use crate::stats::tail::binomial_at_most;
 use model::{Open, OpenWhy, Quantity, Region, Verdict};
@@ -34,6 +34,8 @@ pub(crate) struct Leaning {
     pub(crate) at_the_edge: bool,
     /// Whether the level of the blocks changed, so that its parts are judged.
     pub(crate) changed: bool,
+    /// Whether trials that one side lost count against it.
+    pub(crate) lost: bool,
 }
 
 impl Leaning {
@@ -60,7 +62,17 @@ impl Leaning {
             blocks: blocks.min(),
             at_the_edge: boundaries.iter().any(holds_end),
             changed: evidence.located().is_some_and(|located| located.changed_after.is_some()),
+            lost: false,
         }
+    }
+
+    /// Returns the same if each of some lost trials would have spoken against it.
+    pub(crate) fn against_lost(self, trials: u32) -> Self {
+        let Some((agreeing, blocks)) = self.blocks else { return self };
+        let all = (blocks + trials as usize) as f64;
+        let found = (2.0 * binomial_at_most(all - agreeing as f64, all, 0.5)).min(1.0);
+        let p_value = self.p_value.map(|p_value| p_value.max(found));
+        Leaning { lost: p_value > self.p_value, p_value, ..self }
     }
 
     /// Returns the p-value that it would have with `more` blocks of which as many agree as of those
@@ -79,7 +91,7 @@ impl Leaning {
 /// correction over all that have a p-value.
 pub(crate) fn verdicts(leanings: &[Option<Leaning>]) -> Vec<Verdict> {
     let p_values = leanings.iter().flatten().filter_map(|leaning| leaning.p_value);
-    let mut stands = hommel(&p_values.collect::<Vec<f64>>()).into_iter();
+    let mut stands = claims_that_stand(&p_values.collect::<Vec<f64>>()).into_iter();
     let mut verdict = |leaning: &Leaning| {
         let stands = leaning.p_value.and_then(|_| stands.next());
         leaning.verdict(stands.unwrap_or(false))
@@ -95,6 +107,7 @@ const BLOCKS_AHEAD: usize = 60;
 /// Returns why each claim without a verdict has none, and how many blocks it lacks.
 pub(crate) fn open(leanings: &[Option<Leaning>], verdicts: &[Verdict]) -> Vec<Option<Open>> {
     let missing = more_blocks(leanings, verdicts);
+    let alone = claim_limit(1, 1);
     let of = |((leaning, verdict), more_blocks): ((&Option<Leaning>, &Verdict), Option<u32>)| {
         (*verdict == Verdict::Inconclusive).then(|| {
             let Some(leaning) = leaning else {
@@ -106,6 +119,8 @@ pub(crate) fn open(leanings: &[Option<Leaning>], verdicts: &[Verdict]) -> Vec<Op
                     OpenWhy::Changed
                 }
                 _ if leaning.at_the_edge => OpenWhy::AtTheEdge,
+                _ if leaning.lost => OpenWhy::Lost,
+                _ if leaning.p_value.is_some_and(|p| p <= alone) => OpenWhy::FewAmong,
                 _ => OpenWhy::FewAgree,
             };
             Open { why, leans: Some(leaning.verdict(true)), more_blocks }
@@ -144,8 +159,8 @@ const OPEN_SHARE: f64 = 1.0 / 6.0;
 /// blocks agree, where [`OPEN_SHARE`] of the claims stay open.
 pub fn blocks_for(claims: usize) -> u32 {
     let open = (claims as f64 * OPEN_SHARE).ceil() as usize;
-    let enough =
-        |blocks: &u32| 2.0 * binomial_at_most(0.0, f64::from(*blocks), 0.5) <= limit(1 + open);
+    let limit = claim_limit(1 + open, claims);
+    let enough = |blocks: &u32| 2.0 * binomial_at_most(0.0, f64::from(*blocks), 0.5) <= limit;
     (BLOCKS_FREE as u32..=BLOCKS_AHEAD as u32).find(enough).unwrap_or(BLOCKS_AHEAD as u32)
 }
 
@@ -169,6 +184,7 @@ pub(crate) fn lean(quantity: &Quantity, evidence: &Evidence, region: Region) -> 
                 blocks,
                 at_the_edge: false,
                 changed: false,
+                lost: false,
             })
         }
         (Some(low), Some(high)) if low > high => None,

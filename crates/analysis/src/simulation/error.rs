@@ -48,7 +48,7 @@ fn power(pair: Pair, effect: f64, blocks: usize, verdicts: usize, draws: &mut Dr
         let evidence = evidence(&effects);
         floors.extend(match verdicts {
             1 => evidence.floor(),
-            _ => evidence.floor_among(verdicts),
+            _ => evidence.floor_among(verdicts, 100),
         });
         let leaning = lean(&ratio(), &evidence, Region::above(1.0)).unwrap();
         // The floor of a number is one of its interval, that of a verdict of its p-value.

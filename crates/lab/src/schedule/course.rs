@@ -156,9 +156,15 @@ impl Course {
         }
     }
 
-    /// Returns what the base's missing trials of a treatment are likely to take, in ns.
-    pub(super) fn rest_of(&self, place: usize) -> u64 {
-        self.cost_of(place, self.lacking_of_base(place))
+    /// Returns what the base's missing trials of a treatment are likely to take, in ns, if it has so many blocks
+    /// less.
+    pub(super) fn rest_of(&self, place: usize, less: u32) -> u64 {
+        self.cost_of(place, self.lacking_of_base(place).saturating_sub(less))
+    }
+
+    /// Reports whether this machine refuses a treatment of some.
+    pub(super) fn is_refused(&self, places: &[usize]) -> bool {
+        places.iter().any(|place| !self.is_possible(*place))
     }
 
     fn cost_of(&self, place: usize, trials: u32) -> u64 {

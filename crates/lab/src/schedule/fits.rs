@@ -1,5 +1,5 @@
 //! What the time suffices for: the questions of a session in the order of their importance, each with all
-//! the blocks that its verdict takes. Treatments give way before blocks.
+//! the blocks that its verdict takes. Blocks beyond these give way first, then treatments.
 
 use super::Course;
 use analysis::Rank;
@@ -14,14 +14,55 @@ struct Waiting<'c> {
     places: &'c [usize],
 }
 
-/// Returns the treatments of each experiment whose blocks fit into the time, and what these and all are likely
-/// to take in ns. The more important question goes first, of two such the cheaper.
-fn fitting(courses: &[Course], left_ns: u64) -> (Vec<Vec<bool>>, u64, u64) {
+/// What fits into the time.
+struct Fits {
+    /// The treatments of each experiment.
+    taken: Vec<Vec<bool>>,
+    /// By how many blocks fewer than planned.
+    less: u32,
+    /// What all planned blocks are likely to take, in ns.
+    all_ns: u64,
+}
+
+/// Trials may take longer than those before them: so much of the time is kept.
+const SPARE: f64 = 1.15;
+
+/// Returns what fits into the time: with fewer blocks, as long as a verdict may come from them, where all
+/// main answers and claims fit only so.
+fn fitting(courses: &[Course], left_ns: u64) -> Fits {
+    let claims: usize = courses.iter().map(|course| course.design.claims.len()).sum();
+    let least = analysis::blocks_for(claims);
+    let planned = courses.iter().map(Course::base_blocks).max().unwrap_or_default();
+    let whole = fitting_with(courses, left_ns, 0);
+    let answers = |taken: &[Vec<bool>]| {
+        let mut questions = courses.iter().zip(taken).flat_map(|(course, taken)| {
+            let asked = course.questions.iter();
+            let asked = asked.filter(|(rank, _)| matches!(rank, Rank::Headline | Rank::Claim));
+            asked.map(|(_, places)| places.iter().all(|place| taken[*place]))
+        });
+        questions.all(|is_taken| is_taken)
+    };
+    if !answers(&whole.taken) && whole.all_ns > left_ns {
+        let fewer = (1..=planned.saturating_sub(least)).map(|less| {
+            let Fits { taken, .. } = fitting_with(courses, left_ns, less);
+            Fits { taken, less, all_ns: whole.all_ns }
+        });
+        if let Some(fits) = { fewer }.find(|fits| answers(&fits.taken)) {
+            return fits;
+        }
+    }
+    whole
+}
+
+/// Returns the treatments of each experiment whose blocks fit into the time, and what all are likely to take. The
+/// more important question goes first, of two such the cheaper.
+fn fitting_with(courses: &[Course], left_ns: u64, less: u32) -> Fits {
+    let left_ns = (left_ns as f64 / SPARE) as u64;
     let mut rests: Vec<Vec<u64>> = Vec::with_capacity(courses.len());
     let mut taken: Vec<Vec<bool>> = Vec::with_capacity(courses.len());
     for course in courses {
         let places = 0..course.treatments.len();
-        rests.push(places.clone().map(|place| course.rest_of(place)).collect());
+        rests.push(places.clone().map(|place| course.rest_of(place, less)).collect());
         taken.push(vec![false; places.len()]);
     }
     let mut waiting: Vec<Waiting<'_>> = Vec::new();
@@ -51,17 +92,18 @@ fn fitting(courses: &[Course], left_ns: u64) -> (Vec<Vec<bool>>, u64, u64) {
             one.places.iter().for_each(|place| taken[one.course][*place] = true);
         }
     }
-    (taken, fits_ns, all_ns)
+    Fits { taken, less, all_ns }
 }
 
-/// Returns the treatments of each experiment whose blocks fit into the time; `None` where all do.
-pub(super) fn chosen(courses: &[Course], left_ns: u64) -> Option<Vec<Vec<Treatment>>> {
-    let (taken, _, all_ns) = fitting(courses, left_ns);
+/// Returns the treatments of each experiment whose blocks fit into the time, and by how many blocks fewer than
+/// planned; `None` where all fit.
+pub(super) fn chosen(courses: &[Course], left_ns: u64) -> Option<(Vec<Vec<Treatment>>, u32)> {
+    let Fits { taken, less, all_ns } = fitting(courses, left_ns);
     let of = |(course, taken): (&Course, &Vec<bool>)| {
         let base = course.base.iter().filter(|it| course.is_taken(it, taken));
         base.cloned().collect()
     };
-    (all_ns > left_ns).then(|| courses.iter().zip(&taken).map(of).collect())
+    (all_ns > left_ns).then(|| (courses.iter().zip(&taken).map(of).collect(), less))
 }
 
 /// What a session is likely to decide in its time.
@@ -70,6 +112,8 @@ pub(crate) struct Forecast {
     /// Headlines and claims whose blocks fit into the time, and all, of experiments that are measured.
     pub(crate) headlines: (usize, usize),
     pub(crate) claims: (usize, usize),
+    /// By how many blocks fewer than planned they fit.
+    pub(crate) less: u32,
     /// What the blocks of all experiments' headlines, and of everything, are likely to take, in ns.
     pub(crate) headlines_ns: u64,
     pub(crate) all_ns: u64,
@@ -81,11 +125,11 @@ pub(crate) fn forecast(courses: &[Course], left_ns: u64) -> Option<Forecast> {
     if courses.iter().any(|course| !course.treatments.is_empty() && course.cost_ns(1) == 0) {
         return None;
     }
-    let (taken, _, all_ns) = fitting(courses, left_ns);
+    let Fits { taken, less, all_ns } = fitting(courses, left_ns);
     let count = |rank: Rank| {
         let of = courses.iter().zip(&taken).flat_map(|(course, taken)| {
             let own = course.questions.iter().filter(move |(own, _)| *own == rank);
-            own.filter(|(_, places)| !places.is_empty())
+            own.filter(|(_, places)| !places.is_empty() && !course.is_refused(places))
                 .map(|(_, places)| places.iter().all(|place| taken[*place]))
         });
         let fits: Vec<bool> = of.collect();
@@ -101,12 +145,13 @@ pub(crate) fn forecast(courses: &[Course], left_ns: u64) -> Option<Forecast> {
             .collect();
         places.sort_unstable();
         places.dedup();
-        let each_ns = places.into_iter().map(|place| course.rest_of(place));
+        let each_ns = places.into_iter().map(|place| course.rest_of(place, less));
         headlines_ns = each_ns.fold(headlines_ns, u64::saturating_add);
     }
     Some(Forecast {
         headlines: count(Rank::Headline),
         claims: count(Rank::Claim),
+        less,
         headlines_ns,
         all_ns,
     })

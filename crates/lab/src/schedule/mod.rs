@@ -26,8 +26,8 @@ const EXACT_BLOCKS: u32 = 1;
 
 /// Returns the blocks of the base that are not complete yet, in the order of the rounds.
 ///
-/// With a limit of `left_ns`, what the time does not suffice for gives way: treatments before blocks
-/// ([`fits::chosen`]). What is left of the time is for the others. Otherwise all would lack their
+/// With a limit of `left_ns`, what the time does not suffice for gives way: blocks beyond those that a verdict
+/// takes, then treatments ([`fits::chosen`]). What is left of the time is for the others. Otherwise all would lack their
 /// last blocks alike, and none of them could decide anything. What is likely not to end in time is
 /// not begun. Only costs are looked at, never results.
 pub(crate) fn next_of_base(courses: &[Course], seed: u64, left_ns: Option<u64>) -> Option<Next> {
@@ -36,8 +36,10 @@ pub(crate) fn next_of_base(courses: &[Course], seed: u64, left_ns: Option<u64>) 
         left_ns.is_none_or(|left_ns| left_ns > 0 && cost_ns <= left_ns)
     };
     let limit_ns = left_ns.filter(|_| courses.iter().all(|course| course.gives_way));
-    if let Some(chosen) = limit_ns.and_then(|left_ns| fits::chosen(courses, left_ns)) {
-        let first = in_rounds(courses, seed, &chosen).find(affordable);
+    if let Some((chosen, less)) = limit_ns.and_then(|left_ns| fits::chosen(courses, left_ns)) {
+        let is_fit = |next: &Next| next.block + less < courses[next.course].base_blocks();
+        let chosen = in_rounds(courses, seed, &chosen).filter(is_fit);
+        let first = { chosen }.find(affordable);
         if first.is_some() {
             return first;
         }

@@ -99,7 +99,7 @@ fn measured(costs_ns: [u64; 2], budget_ns: u64) -> ([Course; 2], u64) {
 fn answered(course: &Course, rank: analysis::Rank) -> f64 {
     let own = course.questions.iter().filter(|(own, places)| *own == rank && !places.is_empty());
     let all: Vec<bool> =
-        own.map(|(_, places)| places.iter().all(|place| course.rest_of(*place) == 0)).collect();
+        own.map(|(_, places)| places.iter().all(|place| course.rest_of(*place, 0) == 0)).collect();
     all.iter().filter(|has_all| **has_all).count() as f64 / all.len() as f64
 }
 

@@ -204,12 +204,23 @@ pub(crate) fn open(claim: &ClaimResult) -> Option<String> {
             Some(agree) if claim.independent_blocks.is_some() => {
                 format!("{agree}, but neighbours are alike and count as fewer")
             }
+            Some(agree) => format!("{agree}, too few for a verdict"),
+            None => "the trials are too few for a verdict".into(),
+        },
+        OpenWhy::FewAmong => match agree {
             Some(agree) => format!("{agree}, too few among this session's claims"),
             None => "the trials are too few among this session's claims".into(),
         },
-        OpenWhy::Changed => "it changed during the session, and its parts disagree".into(),
+        OpenWhy::Lost => {
+            "trials of one side failed, and may be its slow ones or its fast ones".into()
+        }
+        OpenWhy::Changed => {
+            "it changed during the session, and one part alone does not decide it".into()
+        }
     };
     let missing = match (open.more_blocks, claim.agreeing_blocks) {
+        _ if open.why == OpenWhy::Lost => "a verdict takes trials that succeed".into(),
+        _ if open.why == OpenWhy::Changed => "blocks of a steady level decide it".into(),
         (Some(1), _) => "1 more block that agrees alike decides it".into(),
         (Some(n), _) => format!("{n} more blocks that agree alike decide it"),
         (None, Some(_)) if claim.independent_blocks.is_some() => {

@@ -82,7 +82,13 @@ fn an_open_claim_says_where_it_points_and_what_is_missing() {
             }
             if let Some(open) = claim.open.filter(|_| decides(claim)) {
                 beside_an_interval_that_decides += 1;
-                let why = [OpenWhy::FewBlocks, OpenWhy::FewAgree, OpenWhy::Changed];
+                let why = [
+                    OpenWhy::FewBlocks,
+                    OpenWhy::FewAgree,
+                    OpenWhy::FewAmong,
+                    OpenWhy::Lost,
+                    OpenWhy::Changed,
+                ];
                 assert!(why.contains(&open.why) || claim.holds_if == free(), "{name}: {claim:?}");
             }
         }

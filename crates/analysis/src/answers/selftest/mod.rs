@@ -45,7 +45,7 @@ pub fn selftest(summary: &Summary) -> Selftest {
     let controls_silent =
         (!controls.is_empty()).then(|| controls.iter().all(|control| !control.differs));
     let described = Marks::of(summary, &answers, &causes);
-    let sizes = Sizes::of(summary, &answers);
+    let sizes = Sizes::of(&answers);
     let grade = grade(&described, &sizes);
     Selftest {
         format: SELFTEST_FORMAT,
@@ -97,7 +97,7 @@ fn standing(experiment: &ExperimentSummary, planted: &PlantedResult) -> (Standin
             "the count scatters, and its interval does not contain the true value",
         ),
         (Some(true), Some(false), _) => (Standing::Right, ""),
-        (Some(false), _, _) if lacks_blocks(experiment, planted) => {
+        (Some(false), _, _) if lacks_blocks(planted) => {
             (Standing::Missed, "not found: its blocks are too few to find anything")
         }
         (Some(false), _, _) => {
@@ -108,11 +108,13 @@ fn standing(experiment: &ExperimentSummary, planted: &PlantedResult) -> (Standin
     (standing, why.into())
 }
 
-/// Reports whether a planted answer has fewer blocks than any verdict takes among those of its experiment.
-fn lacks_blocks(experiment: &ExperimentSummary, planted: &PlantedResult) -> bool {
-    let needed = blocks_for(experiment.planted.len());
+/// Reports whether a planted answer has too few blocks to be found: fewer than any verdict takes, or an interval
+/// that shows it and still no verdict.
+fn lacks_blocks(planted: &PlantedResult) -> bool {
+    let Some(estimate) = planted.result.estimate else { return false };
+    let shows = estimate.low > planted.without || estimate.high < planted.without;
     !matches!(planted.result.quantity, Quantity::Frequency { .. })
-        && planted.result.estimate.is_some_and(|it| !it.is_exact() && it.samples < needed)
+        && (shows || estimate.samples < blocks_for(1))
 }
 
 /// Returns what became of one planted cause of an experiment.
@@ -246,12 +248,9 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn of(summary: &Summary, answers: &[AnswerStanding]) -> Sizes {
-        let lacks_blocks = |it: &AnswerStanding| {
-            let mut experiments = summary.experiments.iter();
-            let own = experiments.find(|experiment| experiment.id == it.experiment);
-            it.standing == Standing::Missed && own.is_some_and(|own| lacks_blocks(own, &it.result))
-        };
+    fn of(answers: &[AnswerStanding]) -> Sizes {
+        let lacks_blocks =
+            |it: &AnswerStanding| it.standing == Standing::Missed && lacks_blocks(&it.result);
         let mut tested: Vec<(f64, bool)> = answers
             .iter()
             .filter(|it| it.standing != Standing::Untested && !is_nothing(&it.result))

@@ -114,7 +114,8 @@ fn apart_from(ratio: f64, estimate: &Estimate) -> String {
 pub(crate) fn leaning(table: &Table<'_>, effect: &mut Effect, claim: &Claim) -> Option<Leaning> {
     let unit = table.design.response(claim.quantity.response()).map(|response| &response.unit);
     let lean = |evidence: &Evidence| lean(&claim.quantity, evidence, claim.holds_if);
-    let own = lean(&effect.evidence)?;
+    let lost = lost(table, &claim.quantity).map_or(0, |lost| lost.trials);
+    let own = lean(&effect.evidence)?.against_lost(lost);
     let Some((elapsed, measured)) = effect.elapsed.as_ref().and_then(|it| Some((it, lean(it)?)))
     else {
         return Some(own);

@@ -109,10 +109,10 @@ fn driving(design: &Design) -> Vec<Driving<'_>> {
 /// How important the answer of a question is: where the time does not suffice for all, the later wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rank {
-    /// It tells whether the session can be trusted.
-    Control,
     /// The first screen shows it.
     Headline,
+    /// It tells whether the session can be trusted.
+    Control,
     /// A claim is judged by it.
     Claim,
     /// Anything else.

@@ -49,13 +49,15 @@ pub fn summarise(input: &Input<'_>) -> Summary {
         open.is_some() && leaning.is_some_and(|leaning| leaning.p_value.is_some())
     });
     let left_open = left_open.count();
+    let with_p_value = |one: &&Leaning| one.p_value.is_some();
+    let claims = leanings.iter().flatten().filter(with_p_value).count();
     let mut decisions = verdicts.into_iter().zip(open);
     let own = tables.iter().zip(planted(&tables)).zip(judged);
     for (summary, ((table, planted), judged)) in experiments.iter_mut().zip(own) {
         summary.planted = planted;
         let results = judged.into_iter().zip(decisions.by_ref());
         summary.claims =
-            results.map(|(judged, decision)| judged.result(table, decision, left_open)).collect();
+            results.map(|(judged, it)| judged.result(table, it, (left_open, claims))).collect();
     }
     untagged::fill(&mut experiments, &tables, &by_experiment, &tagger);
     let visible = visible(&experiments);
@@ -128,12 +130,12 @@ fn judge<'a>(table: &Table<'a>) -> Vec<Judged<'a>> {
 }
 
 impl Judged<'_> {
-    /// Returns what is said of the claim, in a session that leaves this number of claims open.
+    /// Returns what is said of the claim, in a session that leaves this number of claims open, of that number.
     fn result(
         self,
         table: &Table<'_>,
         (verdict, open): (Verdict, Option<Open>),
-        left_open: usize,
+        (left_open, claims): (usize, usize),
     ) -> ClaimResult {
         let claim = self.claim;
         let sharing = left_open + usize::from(open.is_none());
@@ -154,7 +156,7 @@ impl Judged<'_> {
             p_value: self.leaning.and_then(|leaning| leaning.p_value),
             agreeing_blocks: self.leaning.and_then(|it| it.blocks).map(|(own, _)| own as u32),
             independent_blocks,
-            floor_of_verdict: self.effect.evidence.floor_among(sharing),
+            floor_of_verdict: self.effect.evidence.floor_among(sharing, claims),
             note: claim.note.clone(),
             grade,
             raise,
