@@ -398,6 +398,9 @@ pub(crate) struct SelftestArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct WhyArgs {
+    /// Set this variable in the command's environment; NAME=VALUE before the command does the same
+    #[arg(long, value_name = "NAME=VALUE", value_parser = crate::spoken::variable, conflicts_with = "resume")]
+    pub(crate) env: Vec<String>,
     /// Take only these resources: cpu, memory, cache, storage, queue, timer [default: all]
     #[arg(long, value_name = "RESOURCE", value_delimiter = ',', conflicts_with = "resume")]
     pub(crate) squeeze: Vec<String>,
@@ -432,6 +435,9 @@ pub(crate) struct DoctorArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct SyscallsArgs {
+    /// Set this variable in the command's environment; NAME=VALUE before the command does the same
+    #[arg(long, value_name = "NAME=VALUE", value_parser = crate::spoken::variable)]
+    pub(crate) env: Vec<String>,
     /// Print JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,

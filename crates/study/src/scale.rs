@@ -119,7 +119,9 @@ fn subject(asked: &ScaleRequest<'_>, copies: Option<u64>, placed: bool) -> Subje
     let mut command = asked.command.to_vec();
     let mut lists = BTreeMap::new();
     if let Some(copies) = copies {
-        command.insert(0, format!("{{{COPIES}}}"));
+        // A shell among them: it gets what is set before the program as its own environment.
+        let own = model::split_assignments(&command).0.len();
+        command.insert(own, format!("{{{COPIES}}}"));
         let shell = ["/bin/sh", "-c", AT_ONCE, "scruple", &copies.to_string()];
         let levels =
             [("1".to_string(), Vec::new()), (copies.to_string(), shell.map(String::from).to_vec())];
@@ -238,8 +240,7 @@ pub(crate) fn controls() -> Vec<Control> {
 }
 
 fn program(command: &[String]) -> &str {
-    let first = command.first().map(String::as_str).unwrap_or_default();
-    first.rsplit('/').next().unwrap_or_default()
+    model::program(command).rsplit('/').next().unwrap_or_default()
 }
 
 fn method(asked: &ScaleRequest<'_>) -> String {
