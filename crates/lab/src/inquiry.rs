@@ -92,6 +92,7 @@ pub(crate) fn conclude(
         // The answer of `why` says what became of each squeeze.
         if inquiry != Inquiry::Why {
             say_what_failed(&stored);
+            say_what_it_printed(&stored);
         }
         let outcomes = summary.experiments.iter().flat_map(|experiment| &experiment.outcomes);
         let none = !outcomes.into_iter().any(|outcome| outcome.outcome == COMPLETED);
@@ -185,6 +186,17 @@ fn say_what_failed(session: &report::Session<'_>) {
                 treatments(session, experiment, &outcome.treatments)
             ));
         }
+    }
+}
+
+/// Says how numbers that a program printed were read, and which are missing.
+fn say_what_it_printed(session: &report::Session<'_>) {
+    for design in &session.manifest.designs {
+        for (label, text) in analysis::read_as(design, session.records) {
+            ui::note(&format!("{label} was read {text}"));
+        }
+        let own: Vec<_> = session.records.iter().filter(|it| it.experiment == design.id).collect();
+        analysis::missing_numbers(design, &own).iter().for_each(|warning| ui::warn(warning));
     }
 }
 

@@ -98,6 +98,41 @@ pub struct Metric {
     /// six places of a ratio. At least 1.
     #[serde(default = "whole")]
     pub per: u64,
+    /// What `scale` holds of the unit that is expected: a number that is printed with another unit of the same
+    /// kind is divided by it. 1e6 where milliseconds are expected.
+    #[serde(default = "one")]
+    pub of_unit: f64,
+    /// The decimal mark, for numbers such as 12,345; none where the program's other numbers are to show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decimal: Option<Decimal>,
+}
+
+impl Default for Metric {
+    fn default() -> Self {
+        Metric {
+            response: String::new(),
+            from: Stream::Stdout,
+            pick: Pick::Regex(String::new()),
+            scale: 1.0,
+            per: 1,
+            of_unit: 1.0,
+            decimal: None,
+        }
+    }
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// The mark between the whole part of a number and its fraction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Decimal {
+    /// As in 0.5; a comma groups digits.
+    Point,
+    /// As in 0,5; a point groups digits.
+    Comma,
 }
 
 fn whole() -> u64 {
@@ -337,6 +372,11 @@ impl Subject {
             crate::ensure!(
                 metric.per != 0,
                 "the parts of {} must be one at least",
+                metric.response
+            );
+            crate::ensure!(
+                metric.of_unit.is_finite() && metric.of_unit > 0.0,
+                "the unit of {} must be a number above 0",
                 metric.response
             );
         }

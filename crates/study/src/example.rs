@@ -49,7 +49,7 @@ pub fn example(commands: &[Spoken]) -> Result<String, String> {
          holds = \"< 1\"\n\n\
          # Numbers that the program prints, such as \"speed: 12.5 MB/s\":\n\
          # [metrics.speed]\n\
-         # regex = 'speed: ([0-9.]+) MB/s'\n\
+         # regex = 'speed: (\\S+) MB/s'\n\
          # unit = \"MB/s\"\n",
         quoted(&format!("Which costs less: {base} or {other}?")),
         quoted(&format!("{other} takes less time than {base}.")),

@@ -131,8 +131,8 @@ fn subject(asked: &ScaleRequest<'_>, copies: Option<u64>, placed: bool) -> Subje
         response: WORK.into(),
         from: work.from,
         pick: Pick::Regex(work.regex.into()),
-        scale: 1.0,
         per: PARTS,
+        ..Metric::default()
     });
     Subject {
         metrics: metrics.collect(),

@@ -101,13 +101,16 @@ fn redact_subject(subject: &Subject, names: &Names) -> Subject {
         squeeze,
     } = subject;
     let SubjectLimits { address_space_bytes, memory_bytes, cpus_quota } = limits;
-    let metric = |Metric { response, from, pick: _, scale, per }: &Metric| Metric {
-        response: names.response(response),
-        from: *from,
-        pick: Pick::Regex(REDACTED.into()),
-        scale: *scale,
-        per: *per,
-    };
+    let metric =
+        |Metric { response, from, pick: _, scale, per, of_unit, decimal }: &Metric| Metric {
+            response: names.response(response),
+            from: *from,
+            pick: Pick::Regex(REDACTED.into()),
+            scale: *scale,
+            per: *per,
+            of_unit: *of_unit,
+            decimal: *decimal,
+        };
     Subject {
         command: vec![REDACTED.into()],
         shell: *shell,

@@ -33,6 +33,13 @@ pub(crate) fn details(chapter: &Chapter<'_>) -> Option<Block<'static>> {
     });
     let lines = Table::of(&["treatment", "command"]).kind("", "the command at each treatment");
     let mut details = vec![Block::facts(around(subject)), Block::Table(lines.rows(rows))];
+    let read = analysis::read_as(design, chapter.records.iter().copied());
+    let read = read.into_iter().map(|(label, text)| (label, short(&text, LINE_CHARACTERS)));
+    let read: Vec<String> = read.map(|(label, text)| format!("{label} {text}")).collect();
+    if !read.is_empty() {
+        let text = format!("Numbers that the program printed were read so: {}.", read.join("; "));
+        details.push(Block::small(text));
+    }
     details.extend(Block::left_out(treatments.len(), TREATMENTS_MAX, "more treatment", "."));
     let label = format!("The command as it ran: {}", counted(treatments.len() as u64, "treatment"));
     Some(Block::fold(label, details))
