@@ -409,6 +409,35 @@ fn example(commands: &[&str]) -> Result<String, String> {
 }
 
 #[test]
+fn two_metrics_of_a_program_are_compared_within_a_trial() {
+    let study = |claim: &str| {
+        let metric = |name: &str| {
+            format!("[metrics.{name}]\nregex = '{name}: (.+)'\nunit = \"ms\"\ndecimal = \",\"\n")
+        };
+        let head = "command = [\"./a\", \"{n}\"]\nfactors.n = [1, 2]\n";
+        let claim = format!("[[claims]]\ntext = \"x\"\nholds = \"> 1\"\n{claim}\n");
+        read(&[head, &metric("procs"), &metric("threads"), &claim].concat())
+    };
+    let claim = "quotient = { of = \"procs\", to = \"threads\", at = { n = 2 } }";
+    let claim =
+        &format!("{claim}\n[figures.a]\ntitle = \"a\"\nshows = \"procs_ns / threads_ns by n\"");
+    let design = study(claim).unwrap();
+    let expected = Quantity::Quotient {
+        response: "procs_ns".into(),
+        by: "threads_ns".into(),
+        at: Cell::new([("n", "2")]),
+    };
+    assert_eq!(design.claims[0].quantity, expected);
+    assert_eq!(design.figures[0].plot.divided_by.as_deref(), Some("threads_ns"));
+    let metric = &design.subject.unwrap().metrics[0];
+    assert_eq!((metric.of_unit, metric.decimal), (1e6, Some(model::Decimal::Comma)));
+    let wrong = study("quotient = { of = \"procs\", to = \"peak_pss\" }").unwrap_err();
+    assert!(wrong.to_string().contains("different units"), "{wrong}");
+    let wrong = study("quotient = { of = \"procs\" }").unwrap_err();
+    assert!(wrong.to_string().contains("it has no to"), "{wrong}");
+}
+
+#[test]
 fn an_example_is_understood_whatever_its_commands() {
     let text = example(&["zstd -1 'a b'", "gzip -1 'a b'"]).unwrap();
     let design = read(&text).unwrap();

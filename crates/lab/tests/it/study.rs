@@ -149,6 +149,41 @@ fn a_number_that_is_never_printed_is_told() {
 }
 
 #[test]
+fn numbers_are_read_as_they_are_printed_and_two_of_a_trial_are_compared() {
+    let _alone = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let text = r#"
+command = ["sh", "-c", "echo procs: 3$(date +%N | cut -c1-2),$(date +%N | cut -c1-3) us; echo threads: 0,1 ms"]
+[metrics.procs]
+regex = 'procs: (.+)'
+unit = "ms"
+[metrics.threads]
+regex = 'threads: (.+)'
+unit = "ms"
+[[claims]]
+text = "Processes take longer."
+quotient = { of = "procs", to = "threads" }
+holds = "> 2"
+"#;
+    let (file, session) = (study(dir.path(), text), dir.path().join("s"));
+    let output = measured(&file, &session, &["--json", "--runs", "12"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let claim = &summary["experiments"][0]["claims"][0];
+    assert_eq!(claim["verdict"], "supported", "{claim:#}");
+    let times = claim["result"]["estimate"]["point"].as_f64().unwrap();
+    assert!((3.0..4.0).contains(&times), "{claim:#}");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("threads was read “0,1 ms” as 0.1 ms"), "{told}");
+    let page = std::fs::read_to_string(session.join("report.html")).unwrap();
+    assert!(page.contains("threads “0,1 ms” as 0.1 ms"), "the page does not say how");
+    let asked =
+        scruple().args(["ask"]).arg(&session).arg("procs_ns / threads_ns").output().unwrap();
+    let shown = String::from_utf8_lossy(&asked.stdout).into_owned();
+    assert!(shown.starts_with("a.procs_ns / a.threads_ns = "), "{}", said(&asked));
+}
+
+#[test]
 fn what_cannot_be_measured_is_refused_before_the_first_trial() {
     let dir = tempfile::tempdir().unwrap();
     let file = |text: &str| study(dir.path(), text);
