@@ -168,7 +168,7 @@ pub(crate) fn warnings(design: &Design, records: &[&Record], blocks: usize) -> V
             completed.len()
         ));
     }
-    warnings.extend(printed::missing_numbers(design, records));
+    warnings.extend(printed::warnings(design, records));
     let lost: Vec<f64> = completed.iter().filter_map(|record| lost_share(record)).collect();
     let disturbed = lost.iter().filter(|share| **share > DISTURBED_SHARE).count();
     if disturbed > 0 && design.responses.iter().any(|response| !response.is_counted()) {
