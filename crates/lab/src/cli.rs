@@ -404,6 +404,9 @@ pub(crate) struct WhyArgs {
     /// Take only these resources: cpu, memory, cache, storage, queue, timer [default: all]
     #[arg(long, value_name = "RESOURCE", value_delimiter = ',', conflicts_with = "resume")]
     pub(crate) squeeze: Vec<String>,
+    /// Accept any exit code of the command; a signal still fails a trial
+    #[arg(short, long, conflicts_with = "resume")]
+    pub(crate) ignore_failure: bool,
     /// Kill a trial after this time, such as 30s [default: 2m]
     #[arg(long, value_name = "TIME", value_parser = quantity::duration_ms, conflicts_with = "resume")]
     pub(crate) time_limit: Option<u64>,

@@ -47,6 +47,7 @@ fn session_plan(args: &ScaleArgs) -> anyhow::Result<Plan> {
         copies: args.copies,
         with: args.with.clone(),
         cpu_quota: args.cpu_quota,
+        any_exit_code: args.ignore_failure,
         time_limit_ms: args.time_limit,
     };
     let design = study::scale(&asked).map_err(anyhow::Error::msg)?;

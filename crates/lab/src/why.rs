@@ -51,6 +51,7 @@ fn session_plan(args: &WhyArgs) -> anyhow::Result<Plan> {
         // nothing but the squeeze differs.
         cpus: sys::affinity::format_list(&cpus[kept..]),
         kept,
+        any_exit_code: args.ignore_failure,
         time_limit_ms: args.time_limit.unwrap_or(TIME_LIMIT_MS),
     };
     let design = study::why(&asked).map_err(anyhow::Error::msg)?;

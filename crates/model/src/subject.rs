@@ -238,6 +238,16 @@ impl Subject {
         text
     }
 
+    /// Reports whether an exit code means success.
+    pub fn accepts(&self, code: i32) -> bool {
+        if self.exit_codes.is_empty() { code == 0 } else { self.exit_codes.contains(&code) }
+    }
+
+    /// Returns all exit codes, for programs whose code means nothing.
+    pub fn any_exit_code() -> Vec<i32> {
+        (0..=255).collect()
+    }
+
     /// Replaces the values of its variables by hashes: a session is to hold none.
     pub fn withhold(&mut self, hash: impl Fn(&str, &str) -> String) {
         let variables = std::mem::take(&mut self.environment).into_iter();

@@ -28,6 +28,8 @@ pub struct ScaleRequest<'a> {
     pub with: Vec<String>,
     /// The CPUs' worth of time that a cgroup allows.
     pub cpu_quota: Option<f64>,
+    /// Any exit code means success.
+    pub any_exit_code: bool,
     /// The time after which a trial is killed, in ms.
     pub time_limit_ms: u64,
 }
@@ -143,6 +145,7 @@ fn subject(asked: &ScaleRequest<'_>, copies: Option<u64>, placed: bool) -> Subje
         cpus: if placed { format!("{{{PLACEMENT}}}") } else { String::new() },
         with: asked.with.clone(),
         linger_ms: LINGER_MS,
+        exit_codes: if asked.any_exit_code { Subject::any_exit_code() } else { Vec::new() },
         limits: SubjectLimits {
             cpus_quota: asked.cpu_quota.map(|cpus| cpus.to_string()).unwrap_or_default(),
             ..SubjectLimits::default()

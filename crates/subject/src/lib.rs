@@ -188,11 +188,7 @@ fn expect_success(subject: &Subject, filled: &Filled, seen: &Seen) -> Result<()>
              process of it"
         )));
     }
-    let expected = match subject.exit_codes[..] {
-        [] => seen.ended.code == Some(0),
-        ref codes => seen.ended.code.is_some_and(|code| codes.contains(&code)),
-    };
-    if expected {
+    if seen.ended.code.is_some_and(|code| subject.accepts(code)) {
         return Ok(());
     }
     let how = aside::how_it_ended(&seen.ended);

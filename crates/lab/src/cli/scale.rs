@@ -60,6 +60,9 @@ pub(crate) struct ScaleArgs {
     /// Limit the command to this number of CPUs by a cgroup quota, as a container would
     #[arg(long, value_name = "CPUS", value_parser = parse_cpus, conflicts_with = "resume")]
     pub(crate) cpu_quota: Option<f64>,
+    /// Accept any exit code of the command; a signal still fails a trial
+    #[arg(short, long, conflicts_with = "resume")]
+    pub(crate) ignore_failure: bool,
     /// End a trial after this time, such as 30s or 10m
     #[arg(long, value_name = "TIME", value_parser = quantity::duration_ms, default_value = "5m")]
     pub(crate) time_limit: u64,
@@ -67,7 +70,7 @@ pub(crate) struct ScaleArgs {
     ///
     /// Its columns are n, throughput and optionally trial and cpu_s. Trials of the same number form one
     /// block.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "env", "levels", "work", "unit", "copies", "with", "cpu_quota", "resume", "dry_run", "MeasureArgs", "output"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "env", "levels", "work", "unit", "copies", "with", "cpu_quota", "ignore_failure", "resume", "dry_run", "MeasureArgs", "output"])]
     pub(crate) fit: Option<PathBuf>,
     /// Set how much to measure
     #[arg(long, value_parser = profile(&PROFILES), default_value = "quick", conflicts_with = "resume")]

@@ -1,6 +1,6 @@
 //! Commands as people type them, through all commands that take one.
 
-use crate::support::{said, scruple};
+use crate::support::{alone, said, scruple};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -89,4 +89,33 @@ fn a_line_is_read_as_a_shell_reads_it() {
     let shown = stdout(&run(&["study", &file, "--dry-run"], dir.path()));
     assert!(shown.contains("A=1 ") && shown.contains("home/say it' one"), "{shown}");
     assert!(shown.contains("A=2 true"), "{shown}");
+}
+
+#[test]
+fn a_variable_may_be_a_factor_and_any_exit_code_a_success() {
+    let _alone = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let session = |name: &str| dir.path().join(name).display().to_string();
+    let text = "command = [\"N={n}\", \"sh\", \"-c\", \"test $N = {n} && exit 12\"]\n\
+                exit_codes = \"any\"\nfactors.n = [1, 2]\nprepare = [\"A=1\", \"sh\", \"-c\", \"test $A = 1\"]";
+    std::fs::write(dir.path().join("a.toml"), text).unwrap();
+    let fixed = ["--profile", "smoke", "--no-shield", "-o"];
+    let (study, scale) = (session("study"), session("scale"));
+    let output = run(&[&["study", "a.toml"], &fixed[..], &[&study]].concat(), dir.path());
+    assert!(output.status.success(), "{}", said(&output));
+    let trials = std::fs::read_to_string(Path::new(&study).join("trials.ndjson")).unwrap();
+    assert!(trials.lines().count() > 4);
+    for trial in trials.lines() {
+        assert!(trial.contains("\"exit_code\":\"12\"") && trial.contains("completed"), "{trial}");
+    }
+    let scaled = |more: &[&str], to: &str| {
+        let words = ["scale", "--runs", "2", "--levels", "1,2", "--no-shield", "-o", to];
+        let command = ["--", "sh", "-c", "exit {n}"];
+        run(&[&words[..], more, &command].concat(), dir.path())
+    };
+    let failed = scaled(&[], &session("failed"));
+    assert_eq!(failed.status.code(), Some(2), "{}", said(&failed));
+    assert!(said(&failed).contains("accept its exit code (--ignore-failure)"), "{}", said(&failed));
+    let output = scaled(&["--ignore-failure"], &scale);
+    assert!(output.status.success(), "{}", said(&output));
 }
