@@ -246,8 +246,8 @@ pub(crate) fn form_given(
     let mut former = Former { table, response, alike, is_level, of_means, remarks, is_one_block };
     let evidence = match quantity {
         Quantity::Value { at, .. } => former.value(at),
-        Quantity::Ratio { of, to, .. } => former.ratio(of, to, 1.0),
-        Quantity::Quotient { by, at, .. } => former.quotient(by, at),
+        Quantity::Ratio { of, to, .. } => former.ratio([(response, of), (response, to)], 1.0),
+        Quantity::Quotient { by, at, .. } => former.ratio([(response, at), (by, at)], 1.0),
         Quantity::Difference { of, to, .. } => former.difference(of, to),
         Quantity::Share { whole, without, base, .. } => former.share(whole, without, base),
         Quantity::Exponent { over, at, .. } => former.fit(over, at, exponent, Scale::Linear),
@@ -291,19 +291,9 @@ impl Former<'_> {
         evidence
     }
 
-    /// Returns the ratio of two treatments, divided by `expected`.
-    fn ratio(&mut self, of: &Cell, to: &Cell, expected: f64) -> Option<Evidence> {
-        let columns = self.together([of, to])?;
-        self.ratio_of(columns, expected)
-    }
-
-    /// Returns a response divided by another at one treatment.
-    fn quotient(&mut self, by: &str, at: &Cell) -> Option<Evidence> {
-        let columns = self.columns([(self.response, at), (by, at)])?;
-        self.ratio_of(columns, 1.0)
-    }
-
-    fn ratio_of(&mut self, [above, below]: [Vec<f64>; 2], expected: f64) -> Option<Evidence> {
+    /// Returns the ratio of two responses or treatments, divided by `expected`.
+    fn ratio(&mut self, ends: [(&str, &Cell); 2], expected: f64) -> Option<Evidence> {
+        let [above, below] = self.columns(ends)?;
         let means = mean(&above).zip(mean(&below)).filter(|(_, below)| *below != 0.0);
         self.of_means = means.map(|(above, below)| above / below / expected);
         if above.iter().chain(&below).all(|value| *value > 0.0) {
@@ -346,7 +336,8 @@ impl Former<'_> {
             self.say(format!("{lower} and {upper} of {over} are not numbers above 0"));
             return None;
         };
-        self.ratio(&at.with(over, upper), &at.with(over, lower), high / low)
+        let ends = [&at.with(over, upper), &at.with(over, lower)];
+        self.ratio(ends.map(|end| (self.response, end)), high / low)
     }
 
     /// Returns a number fitted to each block over the levels of a numeric factor.
