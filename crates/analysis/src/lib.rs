@@ -58,6 +58,7 @@ pub use session::input::Input;
 pub use session::need::{Need, Question, Rank, compared, need, questions};
 pub use session::numbers::{Number, Observation};
 pub use session::outcomes::words as outcome_words;
+pub use session::printed::{missing_numbers, read_as};
 pub use session::sample::{Table as Numbers, events_among, samples};
 pub use session::summary::{ask, summarise};
 pub use session::tags::{Tag, Tagger};

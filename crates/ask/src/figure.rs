@@ -3,7 +3,7 @@
 //! ```text
 //! figure = drawn ["over" factor] ["by" factor ["and" factor] {"," factor}]
 //!          ["where" level {"," level}]
-//! drawn  = response {"," response} | ("speedup" | "efficiency") "(" response ")"
+//! drawn  = response {"," response} | response "/" response | ("speedup" | "efficiency") "(" response ")"
 //! ```
 //!
 //! With `by A and B`, each combination of their levels has a line; factors after a comma have panels.
@@ -14,7 +14,7 @@
 use crate::parse::{Cursor, Name};
 use crate::resolve::{axis, factor, located, response};
 use crate::{Error, hint};
-use model::{Design, Drawn, Factor, Plot, Unit};
+use model::{Cell, Design, Drawn, Factor, Plot, Quantity, Unit};
 use std::collections::BTreeMap;
 
 /// The words between the parts of a figure.
@@ -39,6 +39,14 @@ pub fn plot(text: &str, design: &Design) -> Result<Plot, Error> {
     }
     for name in &responses {
         plot.responses.push(response(name, design)?.name.clone());
+    }
+    if ratio.is_none() && responses.len() == 1 && cursor.takes("/") {
+        let by = cursor.word()?;
+        let (above, below) = (&plot.responses[0], response(&by, design)?);
+        let (above, name, at) = (above.clone(), below.name.clone(), Cell::default());
+        let quantity = Quantity::Quotient { response: above, by: name.clone(), at };
+        design.check_units(&quantity).map_err(|what| by.error(what))?;
+        plot.divided_by = Some(name);
     }
     if cursor.takes_word("over") {
         let name = cursor.word()?;
@@ -138,7 +146,6 @@ mod tests {
     use super::*;
     use crate::print::cell_text;
     use crate::tests::design;
-    use model::Cell;
     use proptest::prelude::*;
 
     #[test]
@@ -147,6 +154,7 @@ mod tests {
         let levels = vec!["pthread".to_string(), "none".to_string()];
         let shown = Plot {
             responses: vec!["whole_ns".into(), "rss_bytes".into()],
+            divided_by: None,
             drawn: Drawn::Value,
             over: Some("touched".into()),
             by: vec!["mechanism".into()],
@@ -176,6 +184,8 @@ mod tests {
             ("speedup(rss_bytes) over touched", 8, "neither a time nor a rate"),
             ("speedup(whole_ns) by mechanism", 0, "needs \"over\" and a factor"),
             ("efficiency(whole_ns) over touched", 0, "numbers above 0"),
+            ("whole_ns / rss_bytes over touched", 11, "different units"),
+            ("whole_ns / exec over touched", 11, "did you mean exec_ns?"),
             ("whole_ns by mechanism and mechanism", 26, "mechanism is named twice"),
         ];
         for (text, column, what) in cases {
@@ -197,6 +207,8 @@ mod tests {
         assert!(
             crossed.crossed && crossed.by == ["mechanism", "touched"] && crossed.lines_of() == 2
         );
+        let divided = plot("whole_ns / exec_ns over touched", &design).unwrap();
+        assert_eq!((divided.responses.len(), divided.divided_by.as_deref()), (1, Some("exec_ns")));
         let apart = plot("whole_ns by mechanism, touched", &design).unwrap();
         assert!(!apart.crossed && apart.lines_of() == 1);
     }

@@ -129,14 +129,32 @@ impl Cursor<'_> {
         }
         let (response, of) = self.item(design)?;
         if self.takes("/") {
-            let to = self.another(&response, design)?;
-            return Ok(Quantity::Ratio { response, of, to });
+            return self.divided(response, of, design);
         }
         if self.takes("-") || self.takes("−") {
             let to = self.another(&response, design)?;
             return Ok(Quantity::Difference { response, of, to });
         }
         Ok(Quantity::Value { response, at: of })
+    }
+
+    /// Parses what an item is divided by: the same response, or another at the same treatment.
+    fn divided(&mut self, response: String, of: Cell, design: &Design) -> Result<Quantity, Error> {
+        self.rest();
+        let at = self.at;
+        let (by, to) = self.item(design)?;
+        if by == response {
+            return Ok(Quantity::Ratio { response, of, to });
+        }
+        if of != to {
+            let what = format!(
+                "{response} and {by} are divided within a trial, so both need the same levels"
+            );
+            return Err(Error { at, what });
+        }
+        let quantity = Quantity::Quotient { response, by, at: of };
+        design.check_units(&quantity).map_err(|what| Error { at, what })?;
+        Ok(quantity)
     }
 
     fn call(&mut self, function: &Name, design: &Design) -> Result<Quantity, Error> {
@@ -206,7 +224,9 @@ impl Cursor<'_> {
         if response == first {
             return Ok(cell);
         }
-        let what = format!("a quantity is formed of one response; this one begins with {first}");
+        let what = format!(
+            "only a quotient is formed of two responses, A / B; this quantity begins with {first}"
+        );
         Err(Error { at, what })
     }
 

@@ -6,13 +6,15 @@ use model::{Cell, Design, Quantity};
 /// Returns the text of a quantity with the experiment's name: it means the same in a session that
 /// has several.
 pub fn full_text(quantity: &Quantity, design: &Design) -> String {
-    let at = |cell: &Cell| match cell_text(cell, design) {
-        levels if levels.is_empty() => format!("{}.{}", design.id, quantity.response()),
-        levels => format!("{}.{}[{levels}]", design.id, quantity.response()),
+    let of = |response: &str, cell: &Cell| match cell_text(cell, design) {
+        levels if levels.is_empty() => format!("{}.{response}", design.id),
+        levels => format!("{}.{response}[{levels}]", design.id),
     };
+    let at = |cell: &Cell| of(quantity.response(), cell);
     match quantity {
         Quantity::Value { at: cell, .. } => at(cell),
         Quantity::Ratio { of, to, .. } => format!("{} / {}", at(of), at(to)),
+        Quantity::Quotient { by, at: cell, .. } => format!("{} / {}", at(cell), of(by, cell)),
         Quantity::Difference { of, to, .. } => format!("{} - {}", at(of), at(to)),
         Quantity::Share { whole, without, base, .. } => {
             let whole = at(whole);

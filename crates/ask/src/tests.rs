@@ -44,6 +44,7 @@ pub(crate) fn design() -> Design {
             response("whole_ns", Unit::Ns),
             response("rss_bytes", Unit::Bytes),
             response("faults_count", Unit::Count),
+            response("exec_ns", Unit::Ns),
             response("busy_ppm", Unit::Ppm),
             response("speed", Unit::Other("MB/s".into())),
         ],
@@ -66,6 +67,14 @@ fn names_are_looked_up_in_the_design() {
     assert_eq!(
         quantity("whole_ns [ 64 , fork ]-whole_ns[mechanism = pthread]", &design()),
         Ok(Quantity::Difference { response: "whole_ns".into(), of: fork, to: thread.clone() })
+    );
+    assert_eq!(
+        quantity("whole_ns[fork] / create.exec_ns[mechanism=fork]", &design()),
+        Ok(Quantity::Quotient {
+            response: "whole_ns".into(),
+            by: "exec_ns".into(),
+            at: of(&[("mechanism", "fork")])
+        })
     );
     assert_eq!(
         quantity("growth(whole_ns[pthread] over touched)", &design()),
@@ -100,7 +109,9 @@ fn an_error_names_the_place_and_what_would_be_right() {
         ("whole_ns[touched=65]", 17, "there are: 0, 64"),
         ("whole_ns[fork, pthread]", 15, "two levels of mechanism"),
         ("whole_ns[fork", 13, "expected , or ]"),
-        ("whole_ns[fork] / rss_bytes", 17, "one response"),
+        ("whole_ns[fork] / exec_ns", 17, "both need the same levels"),
+        ("whole_ns / rss_bytes", 11, "different units"),
+        ("whole_ns - exec_ns", 11, "only a quotient"),
         ("whole_ns[fork] * 2", 15, "unexpected text"),
         ("growth(whole_ns over mechanism)", 21, "no numbers"),
         ("growht(whole_ns)", 0, "did you mean growth?"),
@@ -141,7 +152,7 @@ fn cells() -> impl Strategy<Value = Cell> {
 }
 
 fn quantities() -> impl Strategy<Value = Quantity> {
-    (0..8_usize, 0..5_usize, cells(), cells(), cells()).prop_map(|(kind, response, a, b, c)| {
+    (0..9_usize, 0..6_usize, cells(), cells(), cells()).prop_map(|(kind, response, a, b, c)| {
         let response = design().responses[response].name.clone();
         let over = "touched".to_string();
         match kind {
@@ -155,6 +166,7 @@ fn quantities() -> impl Strategy<Value = Quantity> {
                 let (lower, upper) = ("none".to_string(), "64".to_string());
                 Quantity::Proportion { response, over, lower, upper, at: a }
             }
+            7 => Quantity::Quotient { response: "whole_ns".into(), by: "exec_ns".into(), at: a },
             _ => Quantity::Frequency { response, among: a },
         }
     })

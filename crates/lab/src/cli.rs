@@ -398,9 +398,15 @@ pub(crate) struct SelftestArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct WhyArgs {
+    /// Set this variable in the command's environment; NAME=VALUE before the command does the same
+    #[arg(long, value_name = "NAME=VALUE", value_parser = crate::spoken::variable, conflicts_with = "resume")]
+    pub(crate) env: Vec<String>,
     /// Take only these resources: cpu, memory, cache, storage, queue, timer [default: all]
     #[arg(long, value_name = "RESOURCE", value_delimiter = ',', conflicts_with = "resume")]
     pub(crate) squeeze: Vec<String>,
+    /// Accept any exit code of the command; a signal still fails a trial
+    #[arg(short, long, conflicts_with = "resume")]
+    pub(crate) ignore_failure: bool,
     /// Kill a trial after this time, such as 30s [default: 2m]
     #[arg(long, value_name = "TIME", value_parser = quantity::duration_ms, conflicts_with = "resume")]
     pub(crate) time_limit: Option<u64>,
@@ -432,6 +438,9 @@ pub(crate) struct DoctorArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct SyscallsArgs {
+    /// Set this variable in the command's environment; NAME=VALUE before the command does the same
+    #[arg(long, value_name = "NAME=VALUE", value_parser = crate::spoken::variable)]
+    pub(crate) env: Vec<String>,
     /// Print JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,

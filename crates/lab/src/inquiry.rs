@@ -92,17 +92,30 @@ pub(crate) fn conclude(
         // The answer of `why` says what became of each squeeze.
         if inquiry != Inquiry::Why {
             say_what_failed(&stored);
+            say_what_it_printed(&stored);
         }
         let outcomes = summary.experiments.iter().flat_map(|experiment| &experiment.outcomes);
         let none = !outcomes.into_iter().any(|outcome| outcome.outcome == COMPLETED);
         if none && ending != Ending::Interrupted {
             let dir = session.dir().display();
+            let accept = how_to_accept(inquiry, &summary);
             bail!(
-                "every trial failed; fix the command and run again (scruple report {dir} shows how)"
+                "every trial failed; fix the command{accept} and run again (scruple report {dir} shows how)"
             );
         }
     }
     Ok(if ending == Ending::Interrupted { Exit::Incomplete } else { answer.exit })
+}
+
+/// Returns how to accept the exit code of a command whose trials failed by it alone.
+fn how_to_accept(inquiry: Inquiry, summary: &Summary) -> &'static str {
+    let outcomes = summary.experiments.iter().flat_map(|experiment| &experiment.outcomes);
+    let by_code = |reason: &str| reason.contains("ended with exit code");
+    match inquiry {
+        _ if !outcomes.clone().all(|outcome| by_code(&outcome.reason)) => "",
+        Inquiry::Study => ", or let the study accept its exit code (exit_codes = \"any\"),",
+        Inquiry::Scale | Inquiry::Why => ", or accept its exit code (--ignore-failure)",
+    }
 }
 
 /// Returns what a session says to those who asked.
@@ -185,6 +198,17 @@ fn say_what_failed(session: &report::Session<'_>) {
                 treatments(session, experiment, &outcome.treatments)
             ));
         }
+    }
+}
+
+/// Says how numbers that a program printed were read, and which are missing.
+fn say_what_it_printed(session: &report::Session<'_>) {
+    for design in &session.manifest.designs {
+        for (label, text) in analysis::read_as(design, session.records) {
+            ui::note(&format!("{label} was read {text}"));
+        }
+        let own: Vec<_> = session.records.iter().filter(|it| it.experiment == design.id).collect();
+        analysis::missing_numbers(design, &own).iter().for_each(|warning| ui::warn(warning));
     }
 }
 

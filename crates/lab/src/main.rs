@@ -35,6 +35,7 @@ mod selftest;
 mod session;
 mod show;
 mod sides;
+mod spoken;
 mod study;
 mod syscalls;
 mod ui;

@@ -3,7 +3,7 @@
 use crate::cli::scale::{ScaleArgs, WorkFrom};
 use crate::exit::Exit;
 use crate::plan::{Plan, Purpose};
-use crate::{input, inquiry, plan, session, ui};
+use crate::{input, inquiry, plan, session, spoken, ui};
 use analysis::scaling::{ScaleInput, figures, scaling};
 use anyhow::{Context, anyhow, bail};
 use model::{Inquiry, Pick, Scaling, Stream};
@@ -37,8 +37,9 @@ fn session_plan(args: &ScaleArgs) -> anyhow::Result<Plan> {
         WorkFrom::Stderr => Stream::Stderr,
     };
     let unit = args.unit.as_deref();
+    let command = spoken::texts(&args.command, &args.env)?;
     let asked = ScaleRequest {
-        command: &args.command,
+        command: &command,
         folder: std::env::current_dir()?.to_string_lossy().into_owned(),
         cpus: plan::cpus(args.plan.measure.affinity.as_deref())?.len() as u64,
         levels: args.levels.as_ref().map(|levels| &levels.0[..]),
@@ -46,6 +47,7 @@ fn session_plan(args: &ScaleArgs) -> anyhow::Result<Plan> {
         copies: args.copies,
         with: args.with.clone(),
         cpu_quota: args.cpu_quota,
+        any_exit_code: args.ignore_failure,
         time_limit_ms: args.time_limit,
     };
     let design = study::scale(&asked).map_err(anyhow::Error::msg)?;

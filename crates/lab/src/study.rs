@@ -4,7 +4,7 @@ use crate::cli::StudyArgs;
 use crate::exit::Exit;
 use crate::plan::{Plan, Purpose};
 use crate::{
-    conduct, destination, dry, environment, input, inquiry, kept, lookup, plan, ui, values,
+    conduct, destination, dry, environment, input, inquiry, kept, lookup, plan, spoken, ui, values,
 };
 use anyhow::{Context, bail};
 use model::{Design, Inquiry, Manifest, Profile, Subject};
@@ -143,7 +143,13 @@ fn init(file: &Path, commands: &[String]) -> anyhow::Result<Exit> {
     if std::fs::symlink_metadata(file).is_ok() {
         bail!("{name} is there already, and nothing is overwritten; name another file");
     }
-    let text = study::example(commands).map_err(|what| anyhow::anyhow!("--init: {what}"))?;
+    let read = |line: &String| study::spoken(line, &spoken::variable_of_process);
+    let commands = commands.iter().map(read).collect::<Result<Vec<_>, _>>();
+    let text = commands.and_then(|commands| {
+        commands.iter().for_each(spoken::say_if_timed);
+        study::example(&commands)
+    });
+    let text = text.map_err(|what| anyhow::anyhow!("--init: {what}"))?;
     destination::write(file, &text)?;
     let name = wording::cleaned(&name.to_string());
     ui::result(&format!(

@@ -4,7 +4,7 @@ use crate::cli::waits::WaitsArgs;
 use crate::destination::place;
 use crate::exit::Exit;
 use crate::progress::Line;
-use crate::{input, session, ui};
+use crate::{input, session, spoken, ui};
 use anyhow::{Context, anyhow, ensure};
 use model::Watched;
 use std::time::Duration;
@@ -19,13 +19,14 @@ pub(crate) fn waits(args: &WaitsArgs) -> anyhow::Result<Exit> {
         !(to_stdout && args.json),
         "--json and --html - each want standard output: give one of them a file"
     );
+    let command = spoken::words(&args.command, &args.env)?;
     // Before the command runs: what cannot be watched again should have a place.
     let html = place(args.html.as_deref(), "--html")?;
     sys::needed::check()?;
     sys::interrupt::install()?;
     let what = match args.pid {
         Some(pid) => Watch::Process(pid),
-        None => Watch::Command { words: &args.command, apart: args.json || to_stdout },
+        None => Watch::Command { words: &command, apart: args.json || to_stdout },
     };
     let limit = args.limit.map(Duration::from_millis);
     let mut line = Line::new(args.limit, "{wide_bar:.cyan/dim} {prefix}\n{msg}").waits();

@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::plan::{Plan, Purpose};
 use crate::progress::Progress;
 use crate::schedule::Course;
-use crate::{inquiry, plan, session};
+use crate::{inquiry, plan, session, spoken};
 use anyhow::bail;
 use model::{Inquiry, Manifest, Profile, Record, Treatment};
 use std::time::Duration;
@@ -42,8 +42,7 @@ pub(crate) fn why(args: &WhyArgs) -> anyhow::Result<Exit> {
 fn session_plan(args: &WhyArgs) -> anyhow::Result<Plan> {
     let cpus = plan::cpus(args.plan.measure.affinity.as_deref())?;
     let kept = kept(cpus.len());
-    let command: Vec<String> =
-        args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let command = spoken::texts(&args.command, &args.env)?;
     let asked = WhyRequest {
         command: &command,
         folder: std::env::current_dir()?.to_string_lossy().into_owned(),
@@ -52,6 +51,7 @@ fn session_plan(args: &WhyArgs) -> anyhow::Result<Plan> {
         // nothing but the squeeze differs.
         cpus: sys::affinity::format_list(&cpus[kept..]),
         kept,
+        any_exit_code: args.ignore_failure,
         time_limit_ms: args.time_limit.unwrap_or(TIME_LIMIT_MS),
     };
     let design = study::why(&asked).map_err(anyhow::Error::msg)?;

@@ -50,6 +50,16 @@ pub enum Quantity {
         /// The denominator's treatment.
         to: Cell,
     },
+    /// A response divided by another of the same unit at the same treatment, within the trial: for a program
+    /// that measures two variants in one run.
+    Quotient {
+        /// The response that is divided.
+        response: String,
+        /// The response that divides it.
+        by: String,
+        /// The treatment.
+        at: Cell,
+    },
     /// Response at `of` less response at `to`.
     Difference {
         /// The response.
@@ -121,11 +131,29 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// The response it is formed from.
+    /// All responses it is formed from.
+    pub fn responses(&self) -> impl Iterator<Item = &str> {
+        let by = match self {
+            Quantity::Quotient { by, .. } => Some(by.as_str()),
+            _ => None,
+        };
+        std::iter::once(self.response()).chain(by)
+    }
+
+    /// Reports whether it is one number divided by another of the same unit, and so read as a multiple.
+    pub fn is_multiple(&self) -> bool {
+        matches!(
+            self,
+            Quantity::Ratio { .. } | Quantity::Quotient { .. } | Quantity::Proportion { .. }
+        )
+    }
+
+    /// The response it is formed from; of two, the first.
     pub fn response(&self) -> &str {
         match self {
             Quantity::Value { response, .. }
             | Quantity::Ratio { response, .. }
+            | Quantity::Quotient { response, .. }
             | Quantity::Difference { response, .. }
             | Quantity::Share { response, .. }
             | Quantity::Exponent { response, .. }

@@ -25,6 +25,9 @@ pub struct Figure {
 pub struct Plot {
     /// The responses; each has panels of its own.
     pub responses: Vec<String>,
+    /// Another response that divides the one that is shown, within each trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub divided_by: Option<String>,
     /// What of them.
     #[serde(default, skip_serializing_if = "Drawn::is_value")]
     pub drawn: Drawn,

@@ -50,6 +50,17 @@ pub const THREADS: &str = "threads_count";
 /// CPU time that looking at it took.
 pub const LOOKING: &str = "looking_cpu_ns";
 
+/// Returns the fact under which a trial keeps why it has no number of a response.
+pub fn no_number(response: &str) -> String {
+    format!("no_{response}")
+}
+
+/// Returns the fact under which a trial keeps how a number was printed that is no plain one, and as what it was
+/// read.
+pub fn read_as(response: &str) -> String {
+    format!("read_{response}")
+}
+
 /// The factor that tells the second of two identical treatments, the A/A control, from the first.
 pub const AGAIN: &str = "again";
 

@@ -3,6 +3,8 @@ use crate::{Design, Treatment};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 
 /// A program of the user's that every trial of a design starts, once.
 ///
@@ -13,7 +15,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Subject {
-    /// The program and its arguments, with placeholders; one element only where `shell` is set.
+    /// The program and its arguments, with placeholders; one element only where `shell` is set. Words before
+    /// the program that set variables (`OMP_NUM_THREADS=2`) belong to its environment, in every command.
     pub command: Vec<String>,
     /// Whether `command` is a text for `/bin/sh -c`. Placeholders are put into it as they are.
     pub shell: bool,
@@ -95,6 +98,41 @@ pub struct Metric {
     /// six places of a ratio. At least 1.
     #[serde(default = "whole")]
     pub per: u64,
+    /// What `scale` holds of the unit that is expected: a number that is printed with another unit of the same
+    /// kind is divided by it. 1e6 where milliseconds are expected.
+    #[serde(default = "one")]
+    pub of_unit: f64,
+    /// The decimal mark, for numbers such as 12,345; none where the program's other numbers are to show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decimal: Option<Decimal>,
+}
+
+impl Default for Metric {
+    fn default() -> Self {
+        Metric {
+            response: String::new(),
+            from: Stream::Stdout,
+            pick: Pick::Regex(String::new()),
+            scale: 1.0,
+            per: 1,
+            of_unit: 1.0,
+            decimal: None,
+        }
+    }
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// The mark between the whole part of a number and its fraction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Decimal {
+    /// As in 0.5; a comma groups digits.
+    Point,
+    /// As in 0,5; a point groups digits.
+    Comma,
 }
 
 fn whole() -> u64 {
@@ -120,6 +158,28 @@ pub enum Pick {
     Regex(String),
     /// By a JSON pointer (RFC 6901), the text being one JSON value.
     Pointer(String),
+}
+
+/// Returns the name and the value of a word that sets a variable for the command after it, as in a shell:
+/// `OMP_NUM_THREADS=2`. `None` for any other word.
+pub fn assignment(word: &OsStr) -> Option<(&OsStr, &OsStr)> {
+    let bytes = word.as_bytes();
+    let (name, value) = bytes.split_at(bytes.iter().position(|byte| *byte == b'=')?);
+    let fits = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let is_name = name.first().is_some_and(|first| !first.is_ascii_digit());
+    (is_name && name.iter().all(fits))
+        .then(|| (OsStr::from_bytes(name), OsStr::from_bytes(&value[1..])))
+}
+
+/// Splits a command into the words before its program that set variables, and the program with its arguments.
+pub fn split_assignments<W: AsRef<OsStr>>(command: &[W]) -> (&[W], &[W]) {
+    let own = command.iter().take_while(|word| assignment(word.as_ref()).is_some()).count();
+    command.split_at(own)
+}
+
+/// Returns the word of a command that names its program; empty if there is none.
+pub fn program(command: &[String]) -> &str {
+    split_assignments(command).1.first().map_or("", String::as_str)
 }
 
 /// The placeholder of the trial's own folder.
@@ -176,6 +236,16 @@ impl Subject {
             }
         }
         text
+    }
+
+    /// Reports whether an exit code means success.
+    pub fn accepts(&self, code: i32) -> bool {
+        if self.exit_codes.is_empty() { code == 0 } else { self.exit_codes.contains(&code) }
+    }
+
+    /// Returns all exit codes, for programs whose code means nothing.
+    pub fn any_exit_code() -> Vec<i32> {
+        (0..=255).collect()
     }
 
     /// Replaces the values of its variables by hashes: a session is to hold none.
@@ -284,7 +354,7 @@ impl Subject {
     /// # Errors
     /// A sentence that names what is wrong and says what would be right.
     pub(crate) fn check(&self, design: &Design) -> Result<(), String> {
-        let blank = |command: &Vec<String>| command.first().is_none_or(String::is_empty);
+        let blank = |command: &Vec<String>| program(command).is_empty();
         if blank(&self.command) || self.prepare.iter().chain(&self.cleanup).any(blank) {
             return Err("a command of it has no program".into());
         }
@@ -312,6 +382,11 @@ impl Subject {
             crate::ensure!(
                 metric.per != 0,
                 "the parts of {} must be one at least",
+                metric.response
+            );
+            crate::ensure!(
+                metric.of_unit.is_finite() && metric.of_unit > 0.0,
+                "the unit of {} must be a number above 0",
                 metric.response
             );
         }
@@ -377,6 +452,18 @@ mod tests {
         }
         assert_eq!(fill("{{n}} and {n}").as_deref(), Ok("{n} and 2"));
         assert_eq!(fill("{{n}").as_deref(), Ok("{2"));
+    }
+
+    #[test]
+    fn words_before_the_program_set_variables() {
+        let (own, command) = split_assignments(&["A=1", "_b2=", "./x", "C=3"]);
+        assert_eq!((own, command), (&["A=1", "_b2="][..], &["./x", "C=3"][..]));
+        for word in ["=1", "2A=1", "./A=1", "A-B=1", "--a=1", "A", ""] {
+            assert_eq!(assignment(word.as_ref()), None, "{word}");
+        }
+        let value = assignment("A=b=c".as_ref());
+        assert_eq!(value, Some(("A".as_ref(), "b=c".as_ref())));
+        assert_eq!(program(&["A=1".to_string()]), "");
     }
 
     #[test]

@@ -101,6 +101,9 @@ pub(crate) fn quantity(quantity: &Quantity, design: &Design) -> String {
         }
         Q::Value { at, .. } => format!("{name}{}", at_cell(at)),
         Q::Ratio { of, to, .. } => format!("{name}: {} ÷ {}", cell(of), cell(to)),
+        Q::Quotient { by, at, .. } => {
+            format!("{name} ÷ {}{}", self::name(design, by), at_cell(at))
+        }
         Q::Difference { of, to, .. } => format!("{name}: {} − {}", cell(of), cell(to)),
         Q::Share { whole, without, base, .. } => format!(
             "{name}: share of the gap from {} to {} that is gone with {}",

@@ -8,8 +8,9 @@ use ask::{Terms, region};
 use model::{Cell, Claim, Design, Factor, Quantity};
 
 /// The kinds of numbers that decide claims, with their keys.
-const KINDS: [(&str, &str); 7] = [
+const KINDS: [(&str, &str); 8] = [
     ("ratio", "of to response"),
+    ("quotient", "of to at"),
     ("difference", "of to response"),
     ("value", "at response"),
     ("exponent", "over at response"),
@@ -105,6 +106,7 @@ fn quantities(kind: &Value<'_>, design: &Design) -> Result<(Vec<(Quantity, Strin
             let (of, to) = parts.two()?;
             Quantity::Ratio { response, of, to }
         }
+        "quotient" => parts.quotient()?,
         "difference" => {
             let (of, to) = parts.two()?;
             Quantity::Difference { response, of, to }
@@ -153,6 +155,18 @@ impl<'a> Parts<'a, '_> {
         let value = self.kind.needed_as("over", "\"the factor that it follows\"")?;
         let name = value.text("the name of a factor")?;
         factors::find(&self.design.factors, &name, |what| value.error(what))
+    }
+
+    /// One response divided by another at the same treatment.
+    fn quotient(&self) -> Result<Quantity> {
+        let named = |key| {
+            let value = self.kind.needed_as(key, "\"the name of a response\"")?;
+            Ok(response(&self.design.responses, &value)?.name.clone())
+        };
+        let quantity =
+            Quantity::Quotient { response: named("of")?, by: named("to")?, at: self.at()? };
+        self.design.check_units(&quantity).map_err(|what| self.kind.error(what))?;
+        Ok(quantity)
     }
 
     /// Two treatments that differ.

@@ -1,33 +1,27 @@
 //! A study to begin from, made of two commands or more.
 
+use crate::spoken::Spoken;
 use std::fmt::Write;
 
-/// A commented study that compares some commands, each a line as a shell would take it. It is
-/// understood by [`crate::read`], whatever the commands.
+/// A commented study that compares some commands. It is understood by [`crate::read`], whatever the commands.
 ///
 /// # Errors
-/// What is wrong with a command.
-pub fn example(commands: &[String]) -> Result<String, String> {
-    let split = |command: &String| {
-        let words = shell_words::split(command)
-            .map_err(|_| format!("{command:?}: a quotation mark that opens is never closed"))?;
-        if words.is_empty() { Err("a command has no word in it".to_string()) } else { Ok(words) }
-    };
-    let words: Vec<Vec<String>> = commands.iter().map(split).collect::<Result<_, _>>()?;
-    model::ensure!(words.len() >= 2, "a study to begin from compares two commands at least");
+/// There is one command alone.
+pub fn example(commands: &[Spoken]) -> Result<String, String> {
+    model::ensure!(commands.len() >= 2, "a study to begin from compares two commands at least");
     // What only a shell understands is left to one.
-    let shell = commands.iter().any(|command| needs_shell(command));
+    let shell = commands.iter().any(|command| command.shell.is_some());
     let mut levels = String::new();
     let mut names: Vec<String> = Vec::new();
-    for (command, words) in commands.iter().zip(&words) {
-        let mut name: String = command.split_whitespace().collect::<Vec<_>>().join(" ");
+    for command in commands {
+        let mut name = command.text.split_whitespace().collect::<Vec<_>>().join(" ");
         if name.chars().count() > 40 {
             name = name.chars().take(39).chain(['…']).collect();
         }
         while names.contains(&name) {
             name.push_str(" again");
         }
-        let word = if shell { quoted(command) } else { list(words) };
+        let word = if shell { quoted(&command.for_sh()) } else { list(&command.words) };
         let _ = writeln!(levels, "  {{ name = {}, word = {word} }},", quoted(&name));
         names.push(name);
     }
@@ -55,29 +49,11 @@ pub fn example(commands: &[String]) -> Result<String, String> {
          holds = \"< 1\"\n\n\
          # Numbers that the program prints, such as \"speed: 12.5 MB/s\":\n\
          # [metrics.speed]\n\
-         # regex = 'speed: ([0-9.]+) MB/s'\n\
+         # regex = 'speed: (\\S+) MB/s'\n\
          # unit = \"MB/s\"\n",
         quoted(&format!("Which costs less: {base} or {other}?")),
         quoted(&format!("{other} takes less time than {base}.")),
     ))
-}
-
-/// Whether a command holds what is more than words to a shell.
-fn needs_shell(command: &str) -> bool {
-    let mut quote = None;
-    let mut letters = command.chars();
-    while let Some(letter) = letters.next() {
-        match (quote, letter) {
-            (Some(open), letter) if letter == open => quote = None,
-            (Some('\''), _) => {}
-            (_, '\\') => drop(letters.next()),
-            (_, '$' | '`') => return true,
-            (None, '\'' | '"') => quote = Some(letter),
-            (None, '|' | '&' | ';' | '<' | '>' | '(' | ')' | '*' | '?' | '\n') => return true,
-            _ => {}
-        }
-    }
-    false
 }
 
 /// A name within a sentence.

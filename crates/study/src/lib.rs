@@ -20,6 +20,7 @@ mod preset;
 mod read;
 mod responses;
 mod scale;
+mod spoken;
 mod subject;
 mod table;
 mod why;
@@ -30,6 +31,7 @@ pub use place::{Error, Place};
 pub use preset::{Preset, presets};
 pub use read::{detect, read};
 pub use scale::{PrintedWork, ScaleRequest, scale};
+pub use spoken::{Shell, Spoken, Variable, spoken, spoken_words};
 pub use why::{WhyRequest, why};
 
 /// Reports whether a text can be the name of a factor or a metric: letters a-z, digits and `_`.

@@ -4,7 +4,7 @@ use crate::is_word;
 use crate::place::Result;
 use crate::table::Value;
 use ask::units;
-use model::{Card, Metric, Pick, Response, Stream, Unit};
+use model::{Card, Decimal, Metric, Pick, Response, Stream, Unit};
 use regex::Regex;
 
 /// The parts into which a unit that nobody knows is divided: a ratio of 2.873 keeps its places.
@@ -25,7 +25,7 @@ fn metric(value: &Value<'_>) -> Result<(Metric, Response)> {
     }
     let table = value.fields(
         "a table such as { regex = 'in ([0-9.]+) s', unit = \"s\" }",
-        "regex pointer from unit scale label",
+        "regex pointer from unit scale decimal label",
     )?;
     let pick = pick(value, table.get("regex"), table.get("pointer"))?;
     let streams = [("stdout", Stream::Stdout), ("stderr", Stream::Stderr)];
@@ -52,7 +52,10 @@ fn metric(value: &Value<'_>) -> Result<(Metric, Response)> {
     let card =
         Card::new("where the program itself begins to count", "where it ends", &corrected, &source);
     let response = Response::new(&name, &label, unit, card);
-    Ok((Metric { response: name, from, pick, scale: scale * factor, per }, response))
+    let marks = [(".", Decimal::Point), (",", Decimal::Comma)];
+    let decimal = table.read("decimal", |value| value.choice(&marks))?;
+    let scale = scale * factor;
+    Ok((Metric { response: name, from, pick, scale, per, of_unit: factor, decimal }, response))
 }
 
 fn scale(value: &Value<'_>) -> Result<f64> {

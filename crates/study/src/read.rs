@@ -164,8 +164,7 @@ fn question(top: &Value<'_>, own: &[Factor], subject: &Subject) -> Result<String
         let question = question.trim();
         return Ok(if question.ends_with('?') { question.into() } else { format!("{question}?") });
     }
-    let program = subject.command.first().map(String::as_str).unwrap_or_default();
-    let program = program.rsplit('/').next().unwrap_or_default();
+    let program = model::program(&subject.command).rsplit('/').next().unwrap_or_default();
     let names: Vec<&str> = own.iter().map(|factor| factor.name.as_str()).collect();
     Ok(match names.as_slice() {
         [] => format!("What does {program} cost?"),

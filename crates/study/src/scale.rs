@@ -28,6 +28,8 @@ pub struct ScaleRequest<'a> {
     pub with: Vec<String>,
     /// The CPUs' worth of time that a cgroup allows.
     pub cpu_quota: Option<f64>,
+    /// Any exit code means success.
+    pub any_exit_code: bool,
     /// The time after which a trial is killed, in ms.
     pub time_limit_ms: u64,
 }
@@ -119,7 +121,9 @@ fn subject(asked: &ScaleRequest<'_>, copies: Option<u64>, placed: bool) -> Subje
     let mut command = asked.command.to_vec();
     let mut lists = BTreeMap::new();
     if let Some(copies) = copies {
-        command.insert(0, format!("{{{COPIES}}}"));
+        // A shell among them: it gets what is set before the program as its own environment.
+        let own = model::split_assignments(&command).0.len();
+        command.insert(own, format!("{{{COPIES}}}"));
         let shell = ["/bin/sh", "-c", AT_ONCE, "scruple", &copies.to_string()];
         let levels =
             [("1".to_string(), Vec::new()), (copies.to_string(), shell.map(String::from).to_vec())];
@@ -129,8 +133,8 @@ fn subject(asked: &ScaleRequest<'_>, copies: Option<u64>, placed: bool) -> Subje
         response: WORK.into(),
         from: work.from,
         pick: Pick::Regex(work.regex.into()),
-        scale: 1.0,
         per: PARTS,
+        ..Metric::default()
     });
     Subject {
         metrics: metrics.collect(),
@@ -141,6 +145,7 @@ fn subject(asked: &ScaleRequest<'_>, copies: Option<u64>, placed: bool) -> Subje
         cpus: if placed { format!("{{{PLACEMENT}}}") } else { String::new() },
         with: asked.with.clone(),
         linger_ms: LINGER_MS,
+        exit_codes: if asked.any_exit_code { Subject::any_exit_code() } else { Vec::new() },
         limits: SubjectLimits {
             cpus_quota: asked.cpu_quota.map(|cpus| cpus.to_string()).unwrap_or_default(),
             ..SubjectLimits::default()
@@ -238,8 +243,7 @@ pub(crate) fn controls() -> Vec<Control> {
 }
 
 fn program(command: &[String]) -> &str {
-    let first = command.first().map(String::as_str).unwrap_or_default();
-    first.rsplit('/').next().unwrap_or_default()
+    model::program(command).rsplit('/').next().unwrap_or_default()
 }
 
 fn method(asked: &ScaleRequest<'_>) -> String {

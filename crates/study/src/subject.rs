@@ -154,7 +154,10 @@ fn size(value: &Value<'_>) -> Result<String> {
 }
 
 fn exit_codes(value: &Value<'_>) -> Result<Vec<i32>> {
-    let like = "a list of numbers from 0 to 255, such as [0, 1]";
+    let like = "a list of numbers from 0 to 255, such as [0, 1], or \"any\"";
+    if value.is_text() {
+        return value.choice(&[("any", ())]).map(|()| Subject::any_exit_code());
+    }
     let code = |item: &Value<'_>| {
         let number = item.number("a number from 0 to 255")?.value;
         if number.fract() == 0.0 && (0.0..=255.0).contains(&number) {

@@ -16,6 +16,8 @@ pub struct WhyRequest<'a> {
     pub cpus: String,
     /// How many CPUs next to them are kept for co-runners.
     pub kept: usize,
+    /// Any exit code means success.
+    pub any_exit_code: bool,
     /// The time after which a trial is killed, in ms.
     pub time_limit_ms: u64,
 }
@@ -39,6 +41,7 @@ pub fn why(asked: &WhyRequest<'_>) -> Result<Design, String> {
         command: asked.command.iter().map(|word| Subject::literal(word)).collect(),
         folder: Subject::literal(&asked.folder),
         cpus: asked.cpus.clone(),
+        exit_codes: if asked.any_exit_code { Subject::any_exit_code() } else { Vec::new() },
         squeeze: Some(factor.name.clone()),
         ..Subject::default()
     });

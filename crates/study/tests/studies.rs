@@ -403,11 +403,42 @@ fn completed(block: &str) -> String {
     lines
 }
 
+fn example(commands: &[&str]) -> Result<String, String> {
+    let read = |line: &&str| study::spoken(line, &|_| None);
+    study::example(&commands.iter().map(read).collect::<Result<Vec<_>, _>>()?)
+}
+
+#[test]
+fn two_metrics_of_a_program_are_compared_within_a_trial() {
+    let study = |claim: &str| {
+        let metric = |name: &str| {
+            format!("[metrics.{name}]\nregex = '{name}: (.+)'\nunit = \"ms\"\ndecimal = \",\"\n")
+        };
+        let head = "command = [\"./a\", \"{n}\"]\nfactors.n = [1, 2]\n";
+        let claim = format!("[[claims]]\ntext = \"x\"\nholds = \"> 1\"\n{claim}\n");
+        read(&[head, &metric("procs"), &metric("threads"), &claim].concat())
+    };
+    let claim = "quotient = { of = \"procs\", to = \"threads\", at = { n = 2 } }";
+    let claim =
+        &format!("{claim}\n[figures.a]\ntitle = \"a\"\nshows = \"procs_ns / threads_ns by n\"");
+    let design = study(claim).unwrap();
+    let expected = Quantity::Quotient {
+        response: "procs_ns".into(),
+        by: "threads_ns".into(),
+        at: Cell::new([("n", "2")]),
+    };
+    assert_eq!(design.claims[0].quantity, expected);
+    assert_eq!(design.figures[0].plot.divided_by.as_deref(), Some("threads_ns"));
+    let metric = &design.subject.unwrap().metrics[0];
+    assert_eq!((metric.of_unit, metric.decimal), (1e6, Some(model::Decimal::Comma)));
+    let wrong = study("quotient = { of = \"procs\", to = \"peak_pss\" }").unwrap_err();
+    assert!(wrong.to_string().contains("different units"), "{wrong}");
+    let wrong = study("quotient = { of = \"procs\" }").unwrap_err();
+    assert!(wrong.to_string().contains("it has no to"), "{wrong}");
+}
+
 #[test]
 fn an_example_is_understood_whatever_its_commands() {
-    let example = |commands: &[&str]| {
-        study::example(&commands.iter().map(ToString::to_string).collect::<Vec<_>>())
-    };
     let text = example(&["zstd -1 'a b'", "gzip -1 'a b'"]).unwrap();
     let design = read(&text).unwrap();
     let subject = design.subject.clone().unwrap();
@@ -417,6 +448,11 @@ fn an_example_is_understood_whatever_its_commands() {
     insta::assert_snapshot!(text);
     let text = example(&["sort a | uniq", "sort -u a", "sort -u a"]).unwrap();
     assert!(read(&text).unwrap().subject.unwrap().shell);
+    let text = example(&["OMP_NUM_THREADS=1 ./a", "time OMP_NUM_THREADS=2 ./a"]).unwrap();
+    assert!(text.contains("word = [\"OMP_NUM_THREADS=2\", \"./a\"]"), "{text}");
+    assert!(!read(&text).unwrap().subject.unwrap().shell);
+    let text = example(&["cat <(a)", "a"]).unwrap();
+    assert!(text.contains("word = \"bash -c 'cat <(a)'\""), "{text}");
     assert!(example(&["a"]).unwrap_err().contains("two commands"));
     assert!(example(&["a", "'b"]).unwrap_err().contains("never closed"));
     assert!(example(&["a", " "]).unwrap_err().contains("no word"));
@@ -449,7 +485,8 @@ proptest! {
     fn any_commands_make_an_example_that_is_understood(
         commands in proptest::collection::vec("[ -~éß]{1,60}", 2..5),
     ) {
-        if let Ok(text) = study::example(&commands) {
+        let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
+        if let Ok(text) = example(&commands) {
             prop_assert!(read(&text).is_ok(), "{:?}\n{text}", read(&text));
         }
     }

@@ -82,6 +82,7 @@ impl Filled {
             let folder = self.folder.display();
             return Err(Stop::failed(format!("its folder, {folder}, is no folder here")));
         }
+        let (variables, words) = model::split_assignments(words);
         let Some((program, arguments)) = words.split_first() else {
             return Err(Stop::failed("a command has no program"));
         };
@@ -93,12 +94,13 @@ impl Filled {
             command.env_clear().envs(padding.map(|padding| (PADDING, padding)));
         }
         command.envs(&self.subject.environment);
+        command.envs(variables.iter().filter_map(|word| model::assignment(word.as_ref())));
         Ok(command)
     }
 
     /// The program's name, for people.
     pub(crate) fn name(&self) -> String {
-        shown(self.subject.command.first().map_or("", String::as_str).as_bytes(), 200)
+        shown(model::program(&self.subject.command).as_bytes(), 200)
     }
 }
 
@@ -180,6 +182,22 @@ mod tests {
         assert_eq!((filled.workers, filled.cpus), (Some(4), Some(vec![5])));
         assert_eq!(filled.address_space_bytes, Some(4000));
         assert_eq!((filled.memory_bytes, filled.cpus_quota), (None, Some(0.4)));
+    }
+
+    #[test]
+    fn words_before_the_program_are_its_environment() {
+        let command = ["JOBS={n}", "LC_ALL=C", "work", "A=1"].map(String::from).to_vec();
+        let subject = Subject { command, folder: "/".into(), ..program() };
+        let filled = filled(subject).unwrap();
+        let command = filled.command().unwrap();
+        assert_eq!((command.get_program(), filled.name().as_str()), ("work".as_ref(), "work"));
+        assert_eq!(command.get_args().collect::<Vec<_>>(), ["A=1"]);
+        let own = |name: &str| command.get_envs().find(|(key, _)| *key == name).unwrap().1.unwrap();
+        assert_eq!((own("JOBS"), own("LC_ALL")), ("4".as_ref(), "C".as_ref()));
+        let none =
+            Subject { command: vec!["A=1".into()], folder: "/".into(), ..Subject::default() };
+        let none = Filled::of(&none, &spec(), "/").unwrap();
+        assert!(none.command().is_err());
     }
 
     #[test]

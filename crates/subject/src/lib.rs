@@ -20,6 +20,7 @@ mod looker;
 mod memory;
 mod metrics;
 mod missing;
+mod notation;
 mod output;
 mod peers;
 mod record;
@@ -36,7 +37,7 @@ use family::Outlived;
 use kit::{Result, Stop, Trial};
 use limits::Groups;
 use looker::{Looked, Looker};
-use model::Subject;
+use model::{Subject, measures};
 use output::{Printed, Reading};
 use std::io::Write;
 use std::time::Duration;
@@ -61,7 +62,7 @@ const CLEANING: Duration = Duration::from_secs(3);
 ///
 /// # Errors
 /// The program cannot be started or limited as its design says, ended in another way than it
-/// expects, or did not print what is to be picked from it.
+/// expects, or did not print the work that `scruple scale` picks from it.
 pub fn trial(trial: &mut Trial<'_>) -> Result<()> {
     let spec = trial.spec().clone();
     let subject =
@@ -88,9 +89,22 @@ fn prepare_and_measure(trial: &mut Trial<'_>, subject: &Subject, filled: &Filled
     let _ = std::io::stderr().write_all(&seen.stderr.end(LOG_BYTES));
     expect_success(subject, filled, &seen)?;
     record::all(trial, &seen);
-    for metric in &subject.metrics {
-        let value = metrics::picked(metric, &seen.stdout, &seen.stderr)?;
-        trial.record(&metric.response, metric.per.max(1), vec![value]);
+    let found = metrics::picked(&subject.metrics, &seen.stdout, &seen.stderr);
+    for (metric, found) in subject.metrics.iter().zip(found) {
+        let response = &metric.response;
+        match found {
+            Ok(found) => {
+                trial.record(response, metric.per.max(1), vec![found.value]);
+                if let Some(read_as) = found.read_as {
+                    trial.observe(&measures::read_as(response), read_as);
+                }
+            }
+            // Without its work a trial of `scale` says nothing of throughput.
+            Err(why) if response == model::SCALE_WORK => {
+                return Err(Stop::failed(format!("--work: {why}")));
+            }
+            Err(why) => trial.observe(&measures::no_number(response), why),
+        }
     }
     Ok(())
 }
@@ -174,11 +188,7 @@ fn expect_success(subject: &Subject, filled: &Filled, seen: &Seen) -> Result<()>
              process of it"
         )));
     }
-    let expected = match subject.exit_codes[..] {
-        [] => seen.ended.code == Some(0),
-        ref codes => seen.ended.code.is_some_and(|code| codes.contains(&code)),
-    };
-    if expected {
+    if seen.ended.code.is_some_and(|code| subject.accepts(code)) {
         return Ok(());
     }
     let how = aside::how_it_ended(&seen.ended);

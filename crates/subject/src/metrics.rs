@@ -1,10 +1,11 @@
 //! Numbers picked from what the program prints.
 
+use crate::notation;
 use crate::output::{KEPT_BYTES, Printed};
 use crate::text::shown;
-use kit::{Result, Stop};
-use model::{Metric, Pick, Stream};
+use model::{Decimal, Metric, Pick, Stream};
 use regex::bytes::{Regex, RegexBuilder};
+use std::ops::Range;
 
 /// How much of a text that holds no number is shown.
 const SHOWN_BYTES: usize = 200;
@@ -26,22 +27,52 @@ pub fn check_pick(pick: &Pick) -> Result<(), String> {
     }
 }
 
-/// The observation of a metric: the number found, times its scale and its parts, rounded.
+/// What became of a metric in one trial.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// The observation: the number times its scale and its parts, rounded.
+    pub(crate) value: i64,
+    /// How it was printed and what that was read as, if it is no plain number.
+    pub(crate) read_as: Option<String>,
+}
+
+/// Picks all metrics from what the program printed, in their order.
 ///
-/// # Errors
-/// Nothing is found, or no number that can be stored.
-pub(crate) fn picked(metric: &Metric, stdout: &Printed, stderr: &Printed) -> Result<i64> {
-    let (name, printed) = match metric.from {
-        Stream::Stdout => ("stdout", stdout),
-        Stream::Stderr => ("stderr", stderr),
+/// An error says that nothing is found, or no number that can be stored.
+pub(crate) fn picked(
+    metrics: &[Metric],
+    stdout: &Printed,
+    stderr: &Printed,
+) -> Vec<Result<Found, String>> {
+    let text = |metric: &Metric| {
+        let (name, printed) = match metric.from {
+            Stream::Stdout => ("stdout", stdout),
+            Stream::Stderr => ("stderr", stderr),
+        };
+        match &metric.pick {
+            Pick::Regex(expression) => by_regex(expression, printed, name),
+            Pick::Pointer(pointer) => by_pointer(pointer, printed, name),
+        }
     };
-    let found = match &metric.pick {
-        Pick::Regex(expression) => by_regex(expression, printed, name),
-        Pick::Pointer(pointer) => by_pointer(pointer, printed, name),
+    let texts: Vec<Result<String, String>> = metrics.iter().map(text).collect();
+    // What one of the program's numbers leaves open another may show.
+    let shown = notation::decimal(texts.iter().flatten().map(String::as_str));
+    let found = |(metric, text): (&Metric, Result<String, String>)| {
+        read(metric, &text?, metric.decimal.or(shown))
     };
-    found
-        .and_then(|text| scaled(&text, metric.scale * metric.per.max(1) as f64))
-        .map_err(|why| Stop::failed(format!("metric {}: {why}", metric.response)))
+    metrics.iter().zip(texts).map(found).collect()
+}
+
+fn read(metric: &Metric, text: &str, decimal: Option<Decimal>) -> Result<Found, String> {
+    let shown = shown_text(text.trim());
+    let printed = notation::read(text, &metric.response, decimal)
+        .map_err(|why| format!("“{shown}” {why}"))?;
+    let in_unit = if printed.unit.is_empty() { 1.0 } else { metric.of_unit };
+    let scale = printed.factor * metric.scale * metric.per.max(1) as f64 / in_unit;
+    let value = scaled(&printed.digits, scale)?;
+    let words = printed.words(&metric.response, metric.of_unit);
+    let read_as = words.map(|words| format!("“{shown}” as {words}"));
+    Ok(Found { value, read_as })
 }
 
 /// `^` and `$` are the ends of a line, as for grep: what is searched is a program's lines.
@@ -59,10 +90,11 @@ fn compiled(expression: &str) -> Result<Regex, String> {
 fn by_regex(expression: &str, printed: &Printed, name: &str) -> Result<String, String> {
     let regex = compiled(expression)?;
     let (first, last) = printed.kept();
-    let found = last.iter().chain([&first]).find_map(|part| regex.captures_iter(part).last());
-    let Some(found) = found else {
+    let parts = last.iter().chain([&first]).map(Vec::as_slice);
+    let found = parts.filter_map(|part| Some((part, regex.captures_iter(part).last()?))).next();
+    let Some((text, found)) = found else {
         let searched = format!(", of which the first and the last {KEPT_BYTES} are searched");
-        let between = last.map_or(String::new(), |_| searched);
+        let between = if last.is_some() { searched } else { String::new() };
         return Err(format!(
             "/{}/ matches nothing in the {} bytes of {name}{between}{}",
             shown_text(expression),
@@ -70,8 +102,53 @@ fn by_regex(expression: &str, printed: &Printed, name: &str) -> Result<String, S
             beginning(&first)
         ));
     };
-    let group = found.get(1).or_else(|| found.get(0)).map_or(&[][..], |group| group.as_bytes());
-    Ok(String::from_utf8_lossy(group).into_owned())
+    let whole = found.get(0).map_or(0..0, |whole| whole.range());
+    let group = found.get(1).map_or(whole.clone(), |group| group.range());
+    let number = whole_number(text, &group, &whole);
+    kit::ensure!(
+        number == group,
+        "/{}/ takes {} out of “{}”: let the group match the whole number, as ([-+0-9.,e]+) does",
+        shown_text(expression),
+        shown(&text[group], SHOWN_BYTES),
+        shown(&text[number], SHOWN_BYTES)
+    );
+    Ok(String::from_utf8_lossy(&text[group]).into_owned())
+}
+
+/// Returns where the number lies of which a group holds digits: beyond the group, where the expression ends with
+/// it and digits of the same number stand next to it.
+fn whole_number(text: &[u8], group: &Range<usize>, whole: &Range<usize>) -> Range<usize> {
+    let digits = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let before =
+        |end: usize| text[..end].iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let mut number = group.clone();
+    let is_open = group.end == whole.end && before(group.end) > 0;
+    while is_open && let [mark, rest @ ..] = &text[number.end..] {
+        let sign = usize::from(matches!(rest, [b'+' | b'-', ..]));
+        let more = match mark {
+            b',' if digits(rest) == 3 => 3,
+            b'_' => digits(rest),
+            b'e' | b'E' if digits(&rest[sign..]) > 0 => sign + digits(&rest[sign..]),
+            _ => 0,
+        };
+        if more == 0 {
+            break;
+        }
+        number.end += 1 + more;
+    }
+    let begins = digits(&text[group.clone()]);
+    if group.start == whole.start
+        && group.start > 0
+        && match text[group.start - 1] {
+            b',' => begins == 3,
+            b'.' | b'_' => begins > 0,
+            _ => false,
+        }
+    {
+        let more = before(group.start - 1);
+        number.start -= if more > 0 { 1 + more } else { 0 };
+    }
+    number
 }
 
 fn by_pointer(pointer: &str, printed: &Printed, name: &str) -> Result<String, String> {
@@ -117,7 +194,7 @@ fn shown_text(text: &str) -> String {
     shown(text.as_bytes(), SHOWN_BYTES)
 }
 
-/// Reads a plain number: a sign, digits, a point and digits, an exponent.
+/// Multiplies a number that is written as Rust does.
 fn scaled(text: &str, scale: f64) -> Result<i64, String> {
     let text = text.trim();
     // A whole number that needs no scale must not lose digits on its way through a float.
@@ -126,11 +203,7 @@ fn scaled(text: &str, scale: f64) -> Result<i64, String> {
     {
         return Ok(whole);
     }
-    let plain = |c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.' | 'e' | 'E');
-    let number: f64 = Some(text)
-        .filter(|text| text.chars().all(plain))
-        .and_then(|text| text.parse().ok())
-        .ok_or_else(|| format!("“{}” is no plain number, such as -1.5e3", shown_text(text)))?;
+    let number: f64 = text.parse().map_err(|_| format!("“{}” is no number", shown_text(text)))?;
     let value = (number * scale).round();
     // The largest float below 2^63, so that the conversion cannot saturate.
     if value.abs() < 9_223_372_036_854_774_784.0 {
@@ -144,11 +217,14 @@ fn scaled(text: &str, scale: f64) -> Result<i64, String> {
 mod tests {
     use super::*;
 
+    fn metric(response: &str, pick: Pick, scale: f64) -> Metric {
+        Metric { response: response.into(), pick, scale, ..Metric::default() }
+    }
+
     fn pick(pick: Pick, scale: f64, text: &[u8]) -> Result<i64, String> {
-        let metric = Metric { response: "rate".into(), from: Stream::Stdout, pick, scale, per: 1 };
-        picked(&metric, &Printed::of(text), &Printed::default()).map_err(|stop| match stop {
-            Stop::Failed(reason) | Stop::Unsupported(reason) => reason,
-        })
+        let metric = metric("rate", pick, scale);
+        let found = picked(&[metric], &Printed::of(text), &Printed::default()).remove(0);
+        found.map(|found| found.value)
     }
 
     fn regex(expression: &str, scale: f64, text: &str) -> Result<i64, String> {
@@ -181,15 +257,59 @@ mod tests {
         let why = regex("rate=(.*)", 1.0, "speed \u{1b}[1m3\n").unwrap_err();
         assert_eq!(
             why,
-            "metric rate: /rate=(.*)/ matches nothing in the 12 bytes of stdout; it begins with \
+            "/rate=(.*)/ matches nothing in the 12 bytes of stdout; it begins with \
              “speed \\u{1b}[1m3\\n”"
         );
         assert!(regex("a", 1.0, "").unwrap_err().ends_with("in the 0 bytes of stdout"));
         let why = regex("(a+)", 1.0, "aaa").unwrap_err();
-        assert!(why.contains("“aaa” is no plain number"), "{why}");
-        assert!(regex("(1,000)", 1.0, "1,000").unwrap_err().contains("no plain number"));
-        assert!(regex("(inf)", 1.0, "inf").unwrap_err().contains("no plain number"));
+        assert!(why.contains("“aaa” is no number"), "{why}");
+        assert!(regex("(1,000)", 1.0, "1,000").unwrap_err().contains("may be 1000 or 1.000"));
+        assert!(regex("(inf)", 1.0, "inf").unwrap_err().contains("is no number"));
         assert!(regex(r"\d.+", 1e9, "1e300").unwrap_err().contains("too large"));
+    }
+
+    #[test]
+    fn a_part_of_a_number_is_no_number() {
+        for (expression, text, part) in [
+            (r"at ([0-9.]+)", "at 12,345 MB/s", "takes 12 out of “12,345”"),
+            (r"at ([0-9.]+)", "at 1.5e-6", "takes 1.5 out of “1.5e-6”"),
+            (r"(\d+)", "10_000", "takes 000 out of “10_000”"),
+            (r"(\d+) files", "12,345 files", "takes 345 out of “12,345”"),
+            (r"(\d+) s", "1.25 s", "takes 25 out of “1.25”"),
+        ] {
+            let why = regex(expression, 1.0, text).unwrap_err();
+            assert!(why.contains(part), "{expression} {text}: {why}");
+        }
+        for (expression, text, value) in [
+            (r"^(\d+),", "12,345", 12),
+            (r"^(\d+)", "12,34,56", 12),
+            (r"^(\d+)", "12, 345", 12),
+            (r"n=(\d+)", "n=5, m=7", 5),
+            (r"(\d+) eggs", "5 eggs", 5),
+        ] {
+            assert_eq!(regex(expression, 1.0, text), Ok(value), "{expression} {text}");
+        }
+    }
+
+    #[test]
+    fn the_numbers_of_a_program_decide_for_each_other() {
+        let by = |name: &str| Pick::Regex(format!("{name}: (.+)"));
+        let metrics =
+            [metric("a_ns", by("a"), 1e6), metric("b", by("b"), 1.0), metric("c", by("c"), 1.0)];
+        let found = |text: &str| {
+            picked(&metrics, &Printed::of(text.as_bytes()), &Printed::default())
+                .into_iter()
+                .map(|found| found.map(|found| (found.value, found.read_as)))
+                .collect::<Vec<_>>()
+        };
+        let all = found("a: 12,345\nb: 1,234,567\nc: no\n");
+        assert_eq!(all[0], Ok((12_345_000_000, Some("“12,345” as 12345".into()))));
+        assert_eq!(all[1], Ok((1_234_567, Some("“1,234,567” as 1234567".into()))));
+        assert!(all[2].is_err());
+        // A unit that is printed counts, whatever unit was expected.
+        let of_unit = Metric { of_unit: 1e6, ..metric("a_ns", by("a"), 2e6) };
+        let found = picked(&[of_unit], &Printed::of(b"a: 0,5 s"), &Printed::default()).remove(0);
+        assert_eq!(found.unwrap().value, 1_000_000_000);
     }
 
     #[test]

@@ -6,6 +6,9 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+/// Stands for the trial's own folder, in which nothing lies yet.
+const HERE: &str = "\u{1}";
+
 /// Where programs are looked for without a PATH.
 const PATH: &str = "/bin:/usr/bin";
 
@@ -53,19 +56,23 @@ fn of_treatment(
         let what = format!("the file {stdin} is not there");
         return Some(Missing { key: "stdin", what });
     }
-    let path = path_of(subject, &fill);
     let command = if subject.shell { &[][..] } else { std::slice::from_ref(&subject.command) };
     for (key, commands) in
         [("prepare", &subject.prepare[..]), ("command", command), ("cleanup", &subject.cleanup)]
     {
         for words in commands {
-            let program = program(subject, words, treatment)?;
+            let words = subject.arguments(words, treatment, HERE).ok()?;
+            let program = model::program(&words);
+            if program.contains(HERE) {
+                return None;
+            }
             // What prepares the trial may make the program that is called by its path.
             let made = key != "prepare" && program.contains('/') && !subject.prepare.is_empty();
             if made || !new(&format!("{key} {program}")) {
                 continue;
             }
-            if let Some(what) = absent(&program, &folder, &path) {
+            let path = path_of(subject, &words, &fill);
+            if let Some(what) = absent(program, &folder, &path) {
                 return Some(Missing { key, what });
             }
         }
@@ -73,17 +80,11 @@ fn of_treatment(
     None
 }
 
-/// Returns the first word of a command; `None` if it lies in the trial's own folder.
-fn program(subject: &Subject, words: &[String], treatment: &Treatment) -> Option<String> {
-    const HERE: &str = "\u{1}";
-    let words = subject.arguments(words, treatment, HERE).ok()?;
-    let program = words.into_iter().next().unwrap_or_default();
-    (!program.contains(HERE)).then_some(program)
-}
-
-/// Returns the folders in which a program is looked for.
-fn path_of(subject: &Subject, fill: &dyn Fn(&str) -> Option<String>) -> String {
-    let own = subject.environment.get("PATH").and_then(|path| fill(path));
+/// Returns the folders in which the program of a command is looked for.
+fn path_of(subject: &Subject, words: &[String], fill: &dyn Fn(&str) -> Option<String>) -> String {
+    let (set, _) = model::split_assignments(words);
+    let set = set.iter().find_map(|word| word.strip_prefix("PATH=")).map(String::from);
+    let own = set.or_else(|| subject.environment.get("PATH").and_then(|path| fill(path)));
     let inherited = || {
         let path = std::env::var_os("PATH").filter(|_| !subject.clear_environment)?;
         Some(path.to_string_lossy().into_owned())
@@ -168,6 +169,8 @@ mod tests {
         assert_eq!(of(&[], &["{scratch}/made"]), None);
         assert_eq!(of(&[&["sh"]], &["/no/such/program"]), None);
         assert_eq!(of(&[], &["/no/such/program"]).unwrap().key, "command");
+        assert_eq!(of(&[], &["PATH=/bin", "A=1", "sh"]), None);
+        assert!(of(&[], &["PATH=/no", "sh"]).unwrap().what.contains("(/no)"));
         assert_eq!(of(&[&["no-such-program"]], &["/no"]).unwrap().key, "prepare");
     }
 }

@@ -78,7 +78,7 @@ fn memory(trial: &mut Trial<'_>, seen: &Seen) -> [(&'static str, Option<u64>); 2
         trial.observe("largest_process_rss_bytes", largest);
     }
     if let Some(why) = &looks.refused {
-        trial.observe("no_pss", why);
+        trial.observe(&responses::no_number("pss"), why);
     }
     trial.observe("memory_readings", looks.counts);
     trial.observe("memory_walks", looks.walks);

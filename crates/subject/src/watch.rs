@@ -213,10 +213,12 @@ impl Watcher {
 }
 
 fn start(words: &[OsString], apart: bool) -> Result<Pid> {
+    let (variables, words) = model::split_assignments(words);
     let (program, arguments) =
         words.split_first().ok_or_else(|| Stop::failed("no command was given"))?;
     let mut command = Command::new(program);
     command.args(arguments);
+    command.envs(variables.iter().filter_map(|word| model::assignment(word)));
     if apart {
         command.stdout(Stdio::from(std::io::stderr().as_fd().try_clone_to_owned()?));
     }

@@ -197,12 +197,12 @@ pub fn terms(result: &QuantityResult) -> Terms<'_> {
 /// Returns the terms in which a quantity of such a unit is read.
 pub fn terms_of<'a>(quantity: &Quantity, unit: Option<&'a Unit>) -> Terms<'a> {
     match (quantity, unit) {
-        (Quantity::Ratio { .. } | Quantity::Proportion { .. }, _) => Terms::Times,
+        (quantity, _) if quantity.is_multiple() => Terms::Times,
         (Quantity::Share { .. }, _) => Terms::Share,
         (Quantity::Frequency { .. }, _) => Terms::Frequency,
         (Quantity::Exponent { .. } | Quantity::Linearity { .. }, _) => Terms::Plain,
         (Quantity::Value { .. } | Quantity::Difference { .. }, Some(unit)) => Terms::In(unit),
-        (Quantity::Value { .. } | Quantity::Difference { .. }, None) => Terms::Plain,
+        _ => Terms::Plain,
     }
 }
 

@@ -98,7 +98,10 @@ pub fn counted(n: u64, noun: &str) -> String {
 
 /// Returns a command line as a shell would take it.
 pub fn command_line(words: &[String]) -> String {
-    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+    let (variables, command) = model::split_assignments(words);
+    let set = variables.iter().filter_map(|word| word.split_once('='));
+    let set = set.map(|(name, value)| format!("{name}={}", quoted(value)));
+    set.chain(command.iter().map(|word| quoted(word))).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns one word of a command line as a shell would take it.

@@ -29,7 +29,8 @@ pub(crate) fn grade(table: &Table<'_>, quantity: &Quantity) -> (Grade, String) {
         return (Grade::Pmu, String::new());
     }
     let response = design.response(quantity.response());
-    if response.is_some_and(|response| response.exact) {
+    let exact = |name| design.response(name).is_some_and(|response| response.exact);
+    if quantity.responses().all(exact) {
         return (Grade::Software, String::new());
     }
     let counts = response.is_some_and(Response::is_counted)

@@ -15,7 +15,7 @@ const MARGIN: f64 = 0.05;
 pub(crate) fn likeness(quantity: &Quantity, estimate: Option<&Estimate>) -> Option<Likeness> {
     let estimate = estimate.filter(|it| it.low.is_finite() && it.high.is_finite())?;
     match quantity {
-        Quantity::Ratio { .. } | Quantity::Proportion { .. } => {
+        _ if quantity.is_multiple() => {
             Some(Likeness::of(estimate.low, estimate.high, Region::about(1.0, MARGIN)))
         }
         _ => None,

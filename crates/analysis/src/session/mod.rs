@@ -18,6 +18,7 @@ pub(crate) mod numbers;
 pub(crate) mod outcomes;
 pub(crate) mod places;
 pub(crate) mod planted;
+pub(crate) mod printed;
 pub(crate) mod sample;
 pub(crate) mod summary;
 pub(crate) mod tags;

@@ -1,6 +1,7 @@
 //! What happened to the trials of an experiment, counted and put in plain words.
 
 use crate::session::disturbance::{DISTURBED_SHARE, lost_share};
+use crate::session::printed;
 use crate::session::tags::{Tag, Tagger};
 use crate::stats::interval::BLOCKS_FREE;
 use model::{Design, Outcome, OutcomeCount, Phase, Record, Treatment};
@@ -167,6 +168,7 @@ pub(crate) fn warnings(design: &Design, records: &[&Record], blocks: usize) -> V
             completed.len()
         ));
     }
+    warnings.extend(printed::warnings(design, records));
     let lost: Vec<f64> = completed.iter().filter_map(|record| lost_share(record)).collect();
     let disturbed = lost.iter().filter(|share| **share > DISTURBED_SHARE).count();
     if disturbed > 0 && design.responses.iter().any(|response| !response.is_counted()) {

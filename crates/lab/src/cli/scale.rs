@@ -4,6 +4,7 @@ use super::{PROFILES, PlanArgs, profile};
 use crate::quantity;
 use clap::Args;
 use model::Profile;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// The most workers that may be asked for.
@@ -20,7 +21,10 @@ pub(crate) struct Levels(pub(crate) Vec<u64>);
 pub(crate) struct ScaleArgs {
     // Every other spelling of {n} in a help text is a line break for clap.
     #[arg(help = "The command; {\u{1b}[1mn\u{1b}[0m} in it is the number of workers", value_name = "CMD", last = true, required_unless_present_any = ["fit", "resume"], conflicts_with = "resume")]
-    pub(crate) command: Vec<String>,
+    pub(crate) command: Vec<OsString>,
+    /// Set this variable in the command's environment; NAME=VALUE before the command does the same
+    #[arg(long, value_name = "NAME=VALUE", value_parser = crate::spoken::variable, conflicts_with = "resume")]
+    pub(crate) env: Vec<String>,
     /// Measure these numbers of workers: a range, a list, or both, such as 1..8 or 1,2,4..8
     ///
     /// [default: 1, 2, 3, 4, 6, 8, 12 … up to twice the CPUs, and at least 4]. One worker is always
@@ -56,6 +60,9 @@ pub(crate) struct ScaleArgs {
     /// Limit the command to this number of CPUs by a cgroup quota, as a container would
     #[arg(long, value_name = "CPUS", value_parser = parse_cpus, conflicts_with = "resume")]
     pub(crate) cpu_quota: Option<f64>,
+    /// Accept any exit code of the command; a signal still fails a trial
+    #[arg(short, long, conflicts_with = "resume")]
+    pub(crate) ignore_failure: bool,
     /// End a trial after this time, such as 30s or 10m
     #[arg(long, value_name = "TIME", value_parser = quantity::duration_ms, default_value = "5m")]
     pub(crate) time_limit: u64,
@@ -63,7 +70,7 @@ pub(crate) struct ScaleArgs {
     ///
     /// Its columns are n, throughput and optionally trial and cpu_s. Trials of the same number form one
     /// block.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "levels", "work", "unit", "copies", "with", "cpu_quota", "resume", "dry_run", "MeasureArgs", "output"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "env", "levels", "work", "unit", "copies", "with", "cpu_quota", "ignore_failure", "resume", "dry_run", "MeasureArgs", "output"])]
     pub(crate) fit: Option<PathBuf>,
     /// Set how much to measure
     #[arg(long, value_parser = profile(&PROFILES), default_value = "quick", conflicts_with = "resume")]

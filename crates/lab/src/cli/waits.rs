@@ -26,6 +26,9 @@ pub(crate) struct WaitsArgs {
     /// Watch this process and its descendants instead of a command
     #[arg(short, long, value_name = "PID", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "command")]
     pub(crate) pid: Option<u32>,
+    /// Set this variable in the command's environment; NAME=VALUE before the command does the same
+    #[arg(long, value_name = "NAME=VALUE", value_parser = crate::spoken::variable, conflicts_with = "pid")]
+    pub(crate) env: Vec<String>,
     /// Stop watching after this time, such as 10s
     #[arg(long = "for", value_name = "TIME", value_parser = quantity::duration_ms)]
     pub(crate) limit: Option<u64>,

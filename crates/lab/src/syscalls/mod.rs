@@ -5,21 +5,25 @@ mod text;
 use crate::cli::SyscallsArgs;
 use crate::destination::place;
 use crate::exit::Exit;
-use crate::{input, ui};
+use crate::{input, spoken, ui};
 use anyhow::Context;
+use std::ffi::OsString;
 use subject::Tally;
 use sys::mailbox::{Mailbox, SIGCHLD, SIGHUP, SIGQUIT};
 use sys::signal::{SIGINT, SIGTERM};
 use sys::tracer::{Next, Tracer};
 
 pub(crate) fn syscalls(args: &SyscallsArgs) -> anyhow::Result<Exit> {
-    let Some((program, arguments)) = args.command.split_first() else {
+    let command = spoken::words(&args.command, &args.env)?;
+    let (variables, words) = model::split_assignments(&command);
+    let Some((program, arguments)) = words.split_first() else {
         anyhow::bail!("no command was given: scruple syscalls -- COMMAND");
     };
+    let variables: Vec<_> = variables.iter().filter_map(|word| model::assignment(word)).collect();
     // Before the command runs: what it takes hours to find out should have a place.
     let file = args.output.as_deref().filter(|path| !input::is_standard(path));
     let file = place(file, "--output")?;
-    let tracer = Tracer::launch(program, arguments).map_err(|error| {
+    let tracer = Tracer::launch(program, arguments, &variables).map_err(|error| {
         let known = error.errno().map(std::io::Error::from_raw_os_error);
         match known {
             Some(reason) if !error.is_unsupported() => {
@@ -28,7 +32,7 @@ pub(crate) fn syscalls(args: &SyscallsArgs) -> anyhow::Result<Exit> {
             _ => anyhow::Error::new(error),
         }
     })?;
-    let tally = follow(tracer, args)?;
+    let tally = follow(tracer, &command)?;
     for warning in tally.warnings() {
         ui::warn(&warning);
     }
@@ -50,9 +54,9 @@ pub(crate) fn syscalls(args: &SyscallsArgs) -> anyhow::Result<Exit> {
 }
 
 /// Follows the command and all that it makes to their ends.
-fn follow(mut tracer: Tracer, args: &SyscallsArgs) -> anyhow::Result<Tally> {
+fn follow(mut tracer: Tracer, command: &[OsString]) -> anyhow::Result<Tally> {
     let root = tracer.root();
-    let mut tally = Tally::new(root, &args.command);
+    let mut tally = Tally::new(root, command);
     // After the fork, so that the command does not inherit that these signals wait.
     let mailbox = Mailbox::open(&[SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT])?;
     loop {

@@ -40,6 +40,7 @@ mod refused;
 mod scale;
 mod security;
 mod selftest;
+mod spoken;
 mod stranger;
 mod study;
 mod support;

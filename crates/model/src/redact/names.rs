@@ -104,6 +104,9 @@ impl Names {
         match quantity {
             Q::Value { at, .. } => Q::Value { response, at: self.cell(at) },
             Q::Ratio { of, to, .. } => Q::Ratio { response, of: self.cell(of), to: self.cell(to) },
+            Q::Quotient { by, at, .. } => {
+                Q::Quotient { response, by: self.response(by), at: self.cell(at) }
+            }
             Q::Difference { of, to, .. } => {
                 Q::Difference { response, of: self.cell(of), to: self.cell(to) }
             }

@@ -101,13 +101,16 @@ fn redact_subject(subject: &Subject, names: &Names) -> Subject {
         squeeze,
     } = subject;
     let SubjectLimits { address_space_bytes, memory_bytes, cpus_quota } = limits;
-    let metric = |Metric { response, from, pick: _, scale, per }: &Metric| Metric {
-        response: names.response(response),
-        from: *from,
-        pick: Pick::Regex(REDACTED.into()),
-        scale: *scale,
-        per: *per,
-    };
+    let metric =
+        |Metric { response, from, pick: _, scale, per, of_unit, decimal }: &Metric| Metric {
+            response: names.response(response),
+            from: *from,
+            pick: Pick::Regex(REDACTED.into()),
+            scale: *scale,
+            per: *per,
+            of_unit: *of_unit,
+            decimal: *decimal,
+        };
     Subject {
         command: vec![REDACTED.into()],
         shell: *shell,
@@ -240,7 +243,7 @@ fn redact_control(Control { response, a, b }: &Control, names: &Names) -> Contro
 
 fn redact_figure(n: usize, figure: &Figure, names: &Names) -> Figure {
     let Figure { id: _, title: _, link: _, words: _, plot } = figure;
-    let Plot { responses, drawn, over, by, crossed, at } = plot;
+    let Plot { responses, divided_by, drawn, over, by, crossed, at } = plot;
     let levels = |(factor, levels): (&String, &Vec<String>)| {
         let own = levels.iter().map(|level| names.level(factor, level));
         (names.factor(factor), own.collect())
@@ -250,6 +253,7 @@ fn redact_figure(n: usize, figure: &Figure, names: &Names) -> Figure {
         title: format!("Figure {}", n + 1),
         plot: Plot {
             responses: responses.iter().map(|name| names.response(name)).collect(),
+            divided_by: divided_by.as_deref().map(|name| names.response(name)),
             drawn: *drawn,
             over: over.as_deref().map(|name| names.factor(name)),
             by: by.iter().map(|name| names.factor(name)).collect(),
@@ -269,6 +273,7 @@ fn sentence(quantity: &Quantity) -> String {
         Q::Ratio { of, to, .. } => {
             format!("{response} {}: {{}} times that {}.", place(of), place(to))
         }
+        Q::Quotient { by, at, .. } => format!("{response} {}: {{}} times {by}.", place(at)),
         Q::Difference { of, to, .. } => {
             format!("{response} {}: {{}} more than {}.", place(of), place(to))
         }

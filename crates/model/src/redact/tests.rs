@@ -114,8 +114,7 @@ fn subject(metric: String) -> Subject {
             response: metric,
             from: Stream::Stdout,
             pick: Pick::Regex(plant(52)),
-            scale: 1.0,
-            per: 1,
+            ..Metric::default()
         }],
         ..Subject::default()
     }

@@ -190,7 +190,9 @@ impl Design {
     }
 
     fn check_quantities(&self) -> Result<(), String> {
-        let named = self.quantities().map(|it| (Some(it.response()), it.cells()));
+        let named = self
+            .quantities()
+            .flat_map(|it| it.responses().map(|response| (Some(response), it.cells())));
         let terms = self.accounts.iter().flat_map(crate::Account::terms);
         let used = terms.map(|term| (term.response(), term.cells()));
         let compared =
@@ -205,7 +207,22 @@ impl Design {
             }
             cells.into_iter().try_for_each(|cell| self.check_cell(cell))?;
         }
+        self.quantities().try_for_each(|quantity| self.check_units(quantity))?;
         self.check_axes()
+    }
+
+    /// Reports a quotient of two responses that differ in their units, which is no multiple.
+    ///
+    /// # Errors
+    /// Names both units.
+    pub fn check_units(&self, quantity: &Quantity) -> Result<(), String> {
+        let Quantity::Quotient { response, by, .. } = quantity else { return Ok(()) };
+        match (self.response(response), self.response(by)) {
+            (Some(above), Some(below)) if above.unit != below.unit => Err(format!(
+                "{response} and {by} have different units, so that one is no multiple of the other"
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// What a quantity follows along an axis must be a factor, and have the levels it names.
@@ -233,8 +250,13 @@ impl Design {
     }
 
     fn check_figure(&self, Figure { id, plot, .. }: &Figure) -> Result<(), String> {
-        if let Some(wrong) = plot.responses.iter().find(|name| self.response(name).is_none()) {
+        let mut shown = plot.responses.iter().chain(&plot.divided_by);
+        if let Some(wrong) = shown.find(|name| self.response(name).is_none()) {
             return Err(format!("figure {id} shows {wrong}, which is no response"));
+        }
+        if let (Some(by), [response]) = (&plot.divided_by, &plot.responses[..]) {
+            let (response, by, at) = (response.clone(), by.clone(), Cell::default());
+            self.check_units(&Quantity::Quotient { response, by, at })?;
         }
         plot.over.iter().chain(&plot.by).try_for_each(|name| self.check_level(name, None))?;
         plot.at.iter().try_for_each(|(factor, levels)| {
@@ -279,6 +301,7 @@ impl Quantity {
         use Quantity as Q;
         match self {
             Q::Value { at, .. }
+            | Q::Quotient { at, .. }
             | Q::Exponent { at, .. }
             | Q::Linearity { at, .. }
             | Q::Proportion { at, .. } => vec![at],
@@ -306,13 +329,15 @@ impl Quantity {
                 all.iter().filter(|t| ends.contains(t)).collect()
             }
         };
-        match design.response(self.response()).and_then(|r| r.subtract.as_ref()) {
-            None => wanted,
-            Some(control) => all
-                .iter()
-                .filter(|t| wanted.contains(t) || wanted.iter().any(|w| w.with(control) == **t))
-                .collect(),
+        let controls = self.responses().filter_map(|name| design.response(name)?.subtract.as_ref());
+        let controls: Vec<&Cell> = controls.collect();
+        if controls.is_empty() {
+            return wanted;
         }
+        let is_control = |t: &Treatment| {
+            controls.iter().any(|control| wanted.iter().any(|w| w.with(control) == *t))
+        };
+        all.iter().filter(|t| wanted.contains(t) || is_control(t)).collect()
     }
 }
 

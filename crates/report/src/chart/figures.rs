@@ -1,7 +1,7 @@
 //! The figures that an experiment declares; one of its main response where it declares none.
 
 use super::axis::{LEVELS_MIN, Values};
-use super::body::{Body, Figure, Line, Panel};
+use super::body::{Body, Cell, Figure, Line, Panel};
 use super::material::{Material, control_mark, levels_of, setting};
 use super::throughput::landmark;
 use super::{STYLES, distributions, speedup};
@@ -9,8 +9,8 @@ use crate::catalog::definition;
 use crate::say::missing::{self, Measured};
 use crate::words;
 use model::{
-    Design, Drawn, Environment, ExperimentSummary, Factor, Level, Limit, Plot, Profile, Record,
-    Response, Treatment,
+    Card, Design, Drawn, Environment, ExperimentSummary, Factor, Level, Limit, Plot, Profile,
+    Quantity, Record, Response, Treatment, Unit,
 };
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -199,12 +199,33 @@ impl<'a> Material<'a, '_> {
         if lines.is_empty() {
             return None;
         }
+        if let Some(by) = &shown.plot.divided_by {
+            return Some((Panel::of(Cow::Owned(self.quotient_of(response, by)), lines), None));
+        }
         let Some(ratio) = speedup::response(shown.plot.drawn, response) else {
             let limits = limits_of(response, members);
             return Some((Panel { limits, ..Panel::of(Cow::Borrowed(response), lines) }, None));
         };
         let (laws, named) = self.laws(shown, members, &lines);
         Some((Panel { laws, ..Panel::of(Cow::Owned(ratio), lines) }, named))
+    }
+
+    /// Returns what a response divided by another is called.
+    fn quotient_of(&self, of: &Response, by: &str) -> Response {
+        let by = self.design.response(by).map_or_else(|| words::plain(by), words::label);
+        let label = format!("{} ÷ {by}", words::label(of));
+        Response::new(&label, &label, Unit::Other(String::new()), Card::default())
+    }
+
+    /// Returns a treatment with its quotient; `None` without a number there.
+    fn quotient(&self, shown: &Shown<'_, 'a>, treatment: &Treatment, by: &str) -> Option<Cell> {
+        let plain = self.cell(shown.response, treatment, shown.names);
+        let at = model::Cell((*treatment.0).clone());
+        let (response, by) = (shown.response.name.clone(), by.to_string());
+        let records = self.measured.records.iter().copied();
+        let quotient = Quantity::Quotient { response, by, at };
+        let estimate = analysis::ask(self.design, records, &quotient).estimate?;
+        Some(Cell::alone(plain.label, estimate, plain.trials))
     }
 
     /// Returns the lines of a panel; without an axis its rows.
@@ -215,9 +236,10 @@ impl<'a> Material<'a, '_> {
             let Some(x) = axis.map_or(Some(0.0), |axis| axis.at(treatment)) else {
                 continue;
             };
-            let cell = match plot.drawn {
-                Drawn::Value => Some(self.cell(response, treatment, names)),
-                _ => self.ratio(shown, treatment),
+            let cell = match (&plot.divided_by, plot.drawn) {
+                (Some(by), _) => self.quotient(shown, treatment, by),
+                (None, Drawn::Value) => Some(self.cell(response, treatment, names)),
+                (None, _) => self.ratio(shown, treatment),
             };
             let Some(cell) = cell else { continue };
             let line = lines.entry(words::place_among(shown.line.iter().copied(), treatment));

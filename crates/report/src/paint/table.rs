@@ -11,6 +11,9 @@ const GAP: usize = 2;
 /// The fewest columns that a column of words is given before rows are written one under the other.
 const WORDS_MIN: usize = 12;
 
+/// The fewest columns for a text in the place of a row's numbers; with fewer it gets lines of its own.
+const INSTEAD_MIN: usize = 40;
+
 /// Returns a table as lines of at most `width` columns.
 pub(super) fn lines(table: &Table, width: usize) -> Vec<String> {
     let words = |cell: &Text| wording::cleaned(&plain_words(cell));
@@ -19,7 +22,7 @@ pub(super) fn lines(table: &Table, width: usize) -> Vec<String> {
     let words = Words { columns: table.columns.iter().collect(), rows };
     let parts = if table.kind == "wide" { words.parts(width) } else { None };
     match words.widths(width) {
-        Some(widths) => words.in_columns(&widths),
+        Some(widths) => words.in_columns(&widths, width),
         None => parts.unwrap_or_else(|| words.one_under_the_other(width)),
     }
 }
@@ -75,7 +78,7 @@ impl<'t> Words<'t> {
                 return None;
             }
             lines.extend((begin > 1).then(String::new));
-            lines.extend(self.part(begin, end).in_columns(&widths));
+            lines.extend(self.part(begin, end).in_columns(&widths, width));
             begin = end;
         }
         Some(lines)
@@ -92,7 +95,7 @@ impl<'t> Words<'t> {
         Words { columns, rows: rows.map(|row| (row.0, cells(row))).collect() }
     }
 
-    fn in_columns(&self, widths: &[usize]) -> Vec<String> {
+    fn in_columns(&self, widths: &[usize], width: usize) -> Vec<String> {
         let columns = &self.columns;
         let numbers: Vec<bool> = columns.iter().map(|column| column.number).collect();
         let heads: Vec<String> = columns.iter().map(|column| column.head.clone()).collect();
@@ -103,6 +106,7 @@ impl<'t> Words<'t> {
         for (one, cells) in &self.rows {
             let rest = widths[1..].iter().sum::<usize>() + GAP * widths.len().saturating_sub(2);
             let cell_lines = match one.instead {
+                Some(_) if rest < INSTEAD_MIN.min(longest(cells)) => below(cells, width),
                 Some(_) => row(cells, &[widths[0], rest], &[false, false]),
                 None => row(cells, widths, &numbers),
             };
@@ -131,6 +135,19 @@ impl<'t> Words<'t> {
         }
         lines
     }
+}
+
+/// Returns how many columns the longest cell behind a name takes.
+fn longest(cells: &[String]) -> usize {
+    cells.iter().skip(1).map(|cell| columns(cell)).max().unwrap_or(0)
+}
+
+/// Returns a name, and under it a text in the place of its numbers.
+fn below(cells: &[String], width: usize) -> Vec<String> {
+    let (name, rest) = cells.split_at(cells.len().min(1));
+    let rest = rest.iter().flat_map(|cell| wrapped(cell, width.saturating_sub(2)));
+    let rest = rest.map(|line| format!("  {line}"));
+    name.iter().flat_map(|cell| wrapped(cell, width)).chain(rest).collect()
 }
 
 fn toned(tone: Tone, line: String) -> String {

@@ -70,6 +70,25 @@ gzip       13 kB
 }
 
 #[test]
+fn a_reason_in_the_place_of_few_numbers_has_lines_of_its_own() {
+    let mut doc = Doc::new("1.0", "a sample", "sample");
+    let mut table = Table::of(&["treatment", "#time"]).kind("wide", "");
+    table.row(["gzip", "12.3 µs"]);
+    table.absent("xz", "failed");
+    table.absent("zstd", "failed: zstd ended with exit code 1 after “no such file”");
+    doc.push(Block::Table(table));
+    let shown = "\
+treatment     time
+gzip       12.3 µs
+xz         failed
+zstd
+  failed: zstd ended with exit code 1
+  after “no such file”
+";
+    assert_eq!(bare(&text(&doc, 40, Folds::Open)), shown);
+}
+
+#[test]
 fn a_document_reads_alike_on_a_page_and_in_a_terminal() {
     let doc = sample("thread");
     let (page, terminal) = (page(&doc, ""), bare(&text(&doc, 60, Folds::Open)));

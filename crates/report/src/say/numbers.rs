@@ -36,7 +36,7 @@ pub(crate) fn overview(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     }
     let cells = cells(chapter);
     let (mut columns, _) = columns(chapter, &cells);
-    columns.retain(|one| chapter.asked().any(|quantity| quantity.response() == one.name));
+    columns.retain(|one| is_asked(chapter, one));
     let mut treatments = treatments(chapter, &cells);
     treatments.retain(|treatment| !chapter.design.repeats(treatment));
     let mut table = table(chapter, &treatments, &columns, &cells);
@@ -60,10 +60,15 @@ fn columns<'a>(chapter: &Chapter<'a>, cells: &Cells<'a>) -> (Vec<&'a Response>, 
         design.responses.iter().partition(|response| names.contains(response.name.as_str()));
     let main = design.findings.first().map(|finding| finding.quantity.response());
     measured.sort_by_cached_key(|response| {
-        let asked = chapter.asked().any(|quantity| quantity.response() == response.name);
+        let asked = is_asked(chapter, response);
         (Some(response.name.as_str()) != main, response.unit != Unit::Count || !asked)
     });
     (measured, unmeasured)
+}
+
+/// Reports whether a finding or a claim is formed of a response.
+fn is_asked(chapter: &Chapter<'_>, response: &Response) -> bool {
+    chapter.asked().any(|quantity| quantity.responses().any(|name| name == response.name))
 }
 
 /// Returns every treatment that has an estimate or was to have one.

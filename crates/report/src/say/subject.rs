@@ -33,6 +33,13 @@ pub(crate) fn details(chapter: &Chapter<'_>) -> Option<Block<'static>> {
     });
     let lines = Table::of(&["treatment", "command"]).kind("", "the command at each treatment");
     let mut details = vec![Block::facts(around(subject)), Block::Table(lines.rows(rows))];
+    let read = analysis::read_as(design, chapter.records.iter().copied());
+    let read = read.into_iter().map(|(label, text)| (label, short(&text, LINE_CHARACTERS)));
+    let read: Vec<String> = read.map(|(label, text)| format!("{label} {text}")).collect();
+    if !read.is_empty() {
+        let text = format!("Numbers that the program printed were read so: {}.", read.join("; "));
+        details.push(Block::small(text));
+    }
     details.extend(Block::left_out(treatments.len(), TREATMENTS_MAX, "more treatment", "."));
     let label = format!("The command as it ran: {}", counted(treatments.len() as u64, "treatment"));
     Some(Block::fold(label, details))
@@ -69,6 +76,7 @@ fn around(subject: &Subject) -> Vec<(&'static str, String)> {
         subject.environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let withheld = subject.withheld.keys().map(|name| format!("{name} (its value is not stored)"));
     let others = subject.clear_environment.then(|| "no other variable".to_string());
+    let any = subject.exit_codes == Subject::any_exit_code();
     let codes: Vec<String> = subject.exit_codes.iter().map(i32::to_string).collect();
     let limits = &subject.limits;
     facts.extend([
@@ -81,7 +89,7 @@ fn around(subject: &Subject) -> Vec<(&'static str, String)> {
         ("most address space, bytes", limits.address_space_bytes.clone()),
         ("most memory, bytes", limits.memory_bytes.clone()),
         ("most CPU time per time, CPUs", limits.cpus_quota.clone()),
-        ("exit codes of success", codes.join(", ")),
+        ("exit codes of success", if any { "any".into() } else { codes.join(", ") }),
     ]);
     facts.retain(|(_, value)| !value.is_empty());
     facts.iter_mut().for_each(|(_, value)| *value = short(value, LINE_CHARACTERS));

@@ -1,6 +1,6 @@
 //! What a program prints.
 
-use crate::bench::{failed, measured, observed, script, test, value};
+use crate::bench::{measured, observed, script, test, value};
 use libtest_mimic::Trial as Test;
 use model::{Metric, Pick, Stream, Subject};
 
@@ -13,7 +13,7 @@ pub(crate) fn tests() -> Vec<Test> {
 }
 
 fn metric(response: &str, from: Stream, pick: Pick, scale: f64) -> Metric {
-    Metric { response: response.into(), from, pick, scale, per: 1 }
+    Metric { response: response.into(), from, pick, scale, ..Metric::default() }
 }
 
 fn numbers_are_picked_from_both_streams() {
@@ -26,6 +26,12 @@ fn numbers_are_picked_from_both_streams() {
     assert_eq!(value(&record, "rate_count"), 25_000);
     assert_eq!(value(&record, "spins_count"), 12);
 
+    let metrics =
+        vec![metric("files_count", Stream::Stdout, Pick::Regex("^(.*) files".into()), 1.0)];
+    let record = measured(Subject { metrics, ..script("echo 12,345 files") });
+    assert_eq!(value(&record, "files_count"), 12_345);
+    assert_eq!(observed(&record, "read_files_count"), "“12,345” as 12345");
+
     let pointer = Pick::Pointer("/a/1".into());
     let metrics = vec![metric("a_count", Stream::Stdout, pointer, 1.0)];
     let record = measured(Subject { metrics, ..script("echo '{\"a\": [1, 7]}'") });
@@ -35,10 +41,11 @@ fn numbers_are_picked_from_both_streams() {
 fn a_metric_that_matches_nothing() {
     let pick = Pick::Regex("rate: (.*)".into());
     let metrics = vec![metric("rate_count", Stream::Stdout, pick, 1.0)];
-    let reason = failed(Subject { metrics, ..script("echo speed: 3") });
+    let record = measured(Subject { metrics, ..script("echo speed: 3") });
+    assert!(value(&record, "wall_ns") > 0);
     assert_eq!(
-        reason,
-        "metric rate_count: /rate: (.*)/ matches nothing in the 9 bytes of stdout; it begins with \
+        observed(&record, "no_rate_count"),
+        "/rate: (.*)/ matches nothing in the 9 bytes of stdout; it begins with \
          “speed: 3\\n”"
     );
 }

@@ -188,7 +188,7 @@ fn a_signal_is_handed_on_and_a_stopped_group_stays_stopped() {
 #[test]
 fn a_program_is_launched_and_one_that_is_none_is_an_error() {
     let arguments: Vec<OsString> = ["-c", "exec true"].map(OsString::from).to_vec();
-    let mut tracer = match Tracer::launch("sh".as_ref(), &arguments) {
+    let mut tracer = match Tracer::launch("sh".as_ref(), &arguments, &[]) {
         Ok(tracer) => tracer,
         Err(error) => return assert!(error.is_unsupported(), "{error}"),
     };
@@ -209,11 +209,11 @@ fn a_program_is_launched_and_one_that_is_none_is_an_error() {
     }
     assert_eq!((executed, end), (1, Some(End::Exited(0))));
     assert!(path.is_some_and(|path| path.ends_with("/true")), "true is a program of its own");
-    let error = Tracer::launch("/no/such/program".as_ref(), &[]).unwrap_err();
+    let error = Tracer::launch("/no/such/program".as_ref(), &[], &[]).unwrap_err();
     assert_eq!(error.errno(), Some(libc::ENOENT), "{error}");
-    let error = Tracer::launch("/".as_ref(), &[]).unwrap_err();
+    let error = Tracer::launch("/".as_ref(), &[], &[]).unwrap_err();
     assert_eq!(error.errno(), Some(libc::EACCES), "{error}");
-    let error = Tracer::launch("a\0b".as_ref(), &[]).unwrap_err();
+    let error = Tracer::launch("a\0b".as_ref(), &[], &[]).unwrap_err();
     assert_eq!(error.errno(), Some(libc::EINVAL), "{error}");
 }
 

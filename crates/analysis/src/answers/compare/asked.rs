@@ -146,7 +146,7 @@ pub(crate) fn all<'a>(
 
 fn carriers(sides: &[SideHeads], id: &str, quantity: &Quantity) -> Vec<String> {
     let mut carriers = vec![quantity.response().to_string()];
-    if matches!(quantity, Quantity::Frequency { .. }) {
+    if matches!(quantity, Quantity::Frequency { .. } | Quantity::Quotient { .. }) {
         return carriers;
     }
     let response = |design: &Arc<Design>| design.response(quantity.response()).cloned();

@@ -200,16 +200,13 @@ impl Points {
 
 /// Reports whether a quantity is read as a multiple, where it is positive.
 fn has_logarithm(quantity: &Quantity) -> bool {
-    matches!(
-        quantity,
-        Quantity::Value { .. } | Quantity::Ratio { .. } | Quantity::Proportion { .. }
-    )
+    quantity.is_multiple() || matches!(quantity, Quantity::Value { .. })
 }
 
 /// Returns the root of the mean square of the numbers' own standard errors, on the scale of the spread.
 fn expected(values: &[(usize, Estimate)], relative: bool, quantity: &Quantity) -> Option<f64> {
     // The standard error of a ratio is on the scale of logarithms already.
-    let of_ratio = matches!(quantity, Quantity::Ratio { .. } | Quantity::Proportion { .. });
+    let of_ratio = quantity.is_multiple();
     let square = |(_, value): &(usize, Estimate)| {
         let error = value.standard_error?;
         let error = match (relative, of_ratio) {

@@ -10,6 +10,8 @@
 //! * *Ratio*, *Proportion*: the log-ratio of the block. Where a value is 0 or below (a count, a
 //!   number after subtraction) there is no logarithm, and the ratio itself takes its place
 //!   ([`ratio_of_centres`]).
+//! * *Quotient*: as a ratio, of two responses at one treatment. Elapsed time is taken as measured: what
+//!   others took is in both.
 //! * *Difference*: the difference in the response's unit.
 //! * *Share*: the ratio of two gaps. A block whose gap has the wrong sign counts against both ends,
 //!   and there is no share where the gaps are not distinguishable from 0 ([`ratio_of_centres`]).
@@ -126,8 +128,8 @@ pub(crate) fn leaning(table: &Table<'_>, effect: &mut Effect, claim: &Claim) -> 
     }
     let shown = |evidence: &Evidence| {
         let point = evidence.estimate().map_or(f64::NAN, |estimate| estimate.point);
-        match claim.quantity {
-            Quantity::Ratio { .. } | Quantity::Proportion { .. } => format!("{point:.3}×"),
+        match &claim.quantity {
+            _ if claim.quantity.is_multiple() => format!("{point:.3}×"),
             _ => wording::number::value_in(point, wording::number::terms_of(&claim.quantity, unit)),
         }
     };
@@ -199,7 +201,7 @@ pub(crate) fn may_be_corrected(table: &Table<'_>, quantity: &Quantity) -> bool {
 fn losses(table: &Table<'_>, quantity: &Quantity) -> Option<Vec<Losses>> {
     let response = table.design.response(quantity.response())?;
     response.cpu_twin.as_ref()?;
-    if let Quantity::Frequency { .. } = quantity {
+    if let Quantity::Frequency { .. } | Quantity::Quotient { .. } = quantity {
         return None;
     }
     let needed = table.needed(quantity);
@@ -245,7 +247,8 @@ pub(crate) fn form_given(
     let mut former = Former { table, response, alike, is_level, of_means, remarks, is_one_block };
     let evidence = match quantity {
         Quantity::Value { at, .. } => former.value(at),
-        Quantity::Ratio { of, to, .. } => former.ratio(of, to, 1.0),
+        Quantity::Ratio { of, to, .. } => former.ratio([(response, of), (response, to)], 1.0),
+        Quantity::Quotient { by, at, .. } => former.ratio([(response, at), (by, at)], 1.0),
         Quantity::Difference { of, to, .. } => former.difference(of, to),
         Quantity::Share { whole, without, base, .. } => former.share(whole, without, base),
         Quantity::Exponent { over, at, .. } => former.fit(over, at, exponent, Scale::Linear),
@@ -289,9 +292,9 @@ impl Former<'_> {
         evidence
     }
 
-    /// Returns the ratio of two treatments, divided by `expected`.
-    fn ratio(&mut self, of: &Cell, to: &Cell, expected: f64) -> Option<Evidence> {
-        let [above, below] = self.together([of, to])?;
+    /// Returns the ratio of two responses or treatments, divided by `expected`.
+    fn ratio(&mut self, ends: [(&str, &Cell); 2], expected: f64) -> Option<Evidence> {
+        let [above, below] = self.columns(ends)?;
         let means = mean(&above).zip(mean(&below)).filter(|(_, below)| *below != 0.0);
         self.of_means = means.map(|(above, below)| above / below / expected);
         if above.iter().chain(&below).all(|value| *value > 0.0) {
@@ -334,7 +337,8 @@ impl Former<'_> {
             self.say(format!("{lower} and {upper} of {over} are not numbers above 0"));
             return None;
         };
-        self.ratio(&at.with(over, upper), &at.with(over, lower), high / low)
+        let ends = [&at.with(over, upper), &at.with(over, lower)];
+        self.ratio(ends.map(|end| (self.response, end)), high / low)
     }
 
     /// Returns a number fitted to each block over the levels of a numeric factor.
@@ -415,9 +419,14 @@ impl Former<'_> {
     /// Returns the values of some treatments in the blocks that have them all, in the blocks' order;
     /// `None`, with a remark, for fewer than 2 blocks.
     fn together<const N: usize>(&mut self, cells: [&Cell; N]) -> Option<[Vec<f64>; N]> {
-        let treatments = cells.map(|cell| self.table.design.complete(cell));
-        let columns = treatments.each_ref().map(|t| self.table.blocks(self.response, t));
-        for (treatment, column) in treatments.iter().zip(&columns) {
+        self.columns(cells.map(|cell| (self.response, cell)))
+    }
+
+    /// Does the same for several responses.
+    fn columns<const N: usize>(&mut self, of: [(&str, &Cell); N]) -> Option<[Vec<f64>; N]> {
+        let of = of.map(|(response, cell)| (response, self.table.design.complete(cell)));
+        let columns = of.each_ref().map(|(response, t)| self.table.blocks(response, t));
+        for ((_, treatment), column) in of.iter().zip(&columns) {
             if column.is_empty() {
                 let why = self.table.why_not(treatment);
                 let named = self.table.design.as_named(treatment);
@@ -425,7 +434,7 @@ impl Former<'_> {
                 return None;
             }
         }
-        let tried = common(treatments.iter().map(|t| self.table.tried(self.response, t)));
+        let tried = common(of.iter().map(|(response, t)| self.table.tried(response, t)));
         let all: Vec<u32> =
             tried.iter().copied().filter(|b| columns.iter().all(|c| c.contains_key(b))).collect();
         self.left_out(tried.len() - all.len(), tried.len());

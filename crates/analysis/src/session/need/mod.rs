@@ -261,7 +261,7 @@ pub(crate) fn asked_of(claim: &Claim, precision: f64) -> f64 {
         let least = distances.filter(|distance| *distance > 0.0).fold(0.5, f64::min);
         return OF_A_FREQUENCY * least.sqrt().asin();
     }
-    let is_ratio = matches!(claim.quantity, Quantity::Ratio { .. } | Quantity::Proportion { .. });
+    let is_ratio = claim.quantity.is_multiple();
     let own = match (&claim.quantity, ends) {
         (_, [Some(low), Some(high)]) if is_ratio && low > 0.0 => (high / low).sqrt() - 1.0,
         (_, [Some(end), None] | [None, Some(end)])
@@ -296,12 +296,11 @@ pub(crate) fn half_width(table: &Table<'_>, result: &QuantityResult) -> Option<f
         return Some(0.0);
     }
     let relative = match &result.quantity {
-        Quantity::Ratio { .. } | Quantity::Proportion { .. } if estimate.low > 0.0 => {
+        quantity if quantity.is_multiple() && estimate.low > 0.0 => {
             (estimate.high / estimate.low).sqrt() - 1.0
         }
-        Quantity::Ratio { .. } | Quantity::Proportion { .. } | Quantity::Value { .. } => {
-            half / estimate.point.abs()
-        }
+        quantity if quantity.is_multiple() => half / estimate.point.abs(),
+        Quantity::Value { .. } => half / estimate.point.abs(),
         Quantity::Difference { response, of, to } => {
             let carrier = result.carried_by.as_ref().unwrap_or(response);
             let level = |cell| {

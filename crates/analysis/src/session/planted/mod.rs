@@ -152,12 +152,13 @@ pub(crate) fn asked_of_planted(
     let Some(end) = nearest.filter(|end| *end != without) else { return precision };
     let distance = (end - without).abs();
     let relative = match planted.quantity {
-        Quantity::Ratio { .. } | Quantity::Proportion { .. } if end > 0.0 && without > 0.0 => {
+        _ if planted.quantity.is_multiple() && end > 0.0 && without > 0.0 => {
             ((end / without).ln().abs() / OF_THE_DISTANCE).exp_m1()
         }
-        Quantity::Ratio { .. } | Quantity::Proportion { .. } | Quantity::Value { .. } => {
-            distance / end.abs().max(without.abs()) / OF_THE_DISTANCE
-        }
+        Quantity::Ratio { .. }
+        | Quantity::Quotient { .. }
+        | Quantity::Proportion { .. }
+        | Quantity::Value { .. } => distance / end.abs().max(without.abs()) / OF_THE_DISTANCE,
         Quantity::Difference { .. } => {
             // The half-width is relative to a level that only the data know.
             let wide = result.estimate.map_or(0.0, |found| (found.high - found.low) / 2.0);

@@ -302,9 +302,7 @@ pub(crate) fn trust(tables: &[Table<'_>]) -> Trust {
 /// Returns how small the differences are that the ratios of findings and claims can show; `None` where none
 /// has a floor. A ratio of several sentences counts once.
 fn visible(experiments: &[ExperimentSummary]) -> Option<Visible> {
-    let is_ratio = |result: &&QuantityResult| {
-        matches!(result.quantity, Quantity::Ratio { .. } | Quantity::Proportion { .. })
-    };
+    let is_ratio = |result: &&QuantityResult| result.quantity.is_multiple();
     let mut floors: Vec<f64> = Vec::new();
     let mut of_verdicts: Vec<f64> = Vec::new();
     for experiment in experiments {

@@ -242,3 +242,27 @@ fn the_floors_of_the_ratios_are_summed_up_once_each() {
     assert!(floors.iter().any(|floor| *floor >= visible.median));
     assert!(all.iter().all(|result| result.likeness.is_some() == result.estimate.is_some()));
 }
+
+#[test]
+fn two_responses_of_a_trial_are_divided_within_it() {
+    // What disturbs a trial is in both.
+    let trial = |block: u32| {
+        let slow = 1_000 * (1 + i64::from(block % 3));
+        task(block, "thread", "1", 3 * slow + i64::from(block % 2)).series("own_ns", 1, &[slow])
+    };
+    let records: Vec<Record> = (0..12).map(|block| trial(block).record()).collect();
+    let mut design = design();
+    let own = model::Response { name: "own_ns".into(), ..design.responses[0].clone() };
+    design.responses.push(own);
+    let quotient = |by: &str| Quantity::Quotient {
+        response: "task_ns".into(),
+        by: by.into(),
+        at: Cell::new([("n", "1")]),
+    };
+    let result = ask(&design, &records, &quotient("own_ns"));
+    let estimate = result.estimate.unwrap();
+    assert!((estimate.point - 3.0).abs() < 0.001 && estimate.high < 3.01, "{estimate:?}");
+    assert_eq!((result.unit, result.likeness.is_some()), (None, true));
+    let nothing = ask(&design, &records, &quotient("wall_ns"));
+    assert!(nothing.estimate.is_none() && !nothing.remark.is_empty(), "{nothing:?}");
+}
