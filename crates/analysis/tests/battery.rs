@@ -25,7 +25,7 @@ fn at_most_5_percent_of_sessions_hold_a_wrong_verdict() {
         }
         let mut draws = Draws::new(1_000 + index as u64);
         let known = Known::new(noise, &mut draws);
-        for claims in [1, 10, 50] {
+        for claims in [1, 5, 10, 50] {
             for blocks in BLOCKS {
                 let wrong =
                     (0..SESSIONS).filter(|_| known.judged(blocks, claims, &mut draws).0).count();

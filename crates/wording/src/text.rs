@@ -80,7 +80,11 @@ pub fn capital(text: &str) -> String {
 /// Returns text without a capital at its beginning, as a sentence within another has.
 pub fn uncapital(text: &str) -> String {
     let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
+    let Some(first) = letters.next() else { return String::new() };
+    if letters.as_str().starts_with(char::is_uppercase) {
+        return text.to_string();
+    }
+    first.to_lowercase().chain(letters).collect()
 }
 
 /// Returns the unit's name in words.

@@ -10,10 +10,10 @@ use analysis::proportion;
 use noise::{Chances, Draws};
 use sessions::{BLOCKS, INDEPENDENT, Known, NOISES, Test, frequency_is_covered};
 
-const CLAIMS: [usize; 3] = [1, 10, 50];
+const CLAIMS: [usize; 4] = [1, 5, 10, 50];
 
 /// The blocks at which errors are shown: fewer than 8 decide nothing.
-const JUDGED: [usize; 4] = [8, 12, 20, 40];
+const JUDGED: [usize; 4] = [8, 10, 12, 20];
 
 /// The share of sessions that must find an effect.
 const POWER: f64 = 0.8;

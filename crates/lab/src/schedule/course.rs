@@ -156,7 +156,7 @@ impl Course {
         }
     }
 
-    /// Returns what the base's missing trials of a treatment are likely to take, in ns, if it has so many blocks
+    /// Returns what the base's missing trials of a treatment are likely to take, in ns, if it has `less` blocks
     /// less.
     pub(super) fn rest_of(&self, place: usize, less: u32) -> u64 {
         self.cost_of(place, self.lacking_of_base(place).saturating_sub(less))

@@ -4,6 +4,7 @@
 use super::catalog;
 use super::chapter::{self, Chapter};
 use super::experiment;
+use super::trust;
 use crate::doc::{Block, Claim, Text};
 use crate::words;
 use crate::{Session, chart};
@@ -29,7 +30,9 @@ pub(crate) fn said(chapters: &[Chapter<'_>]) -> Option<String> {
         |(one, n): &(Verdict, usize)| format!("{n} {} {}", words::verdict(*one), words::mark(*one));
     let kinds: Vec<String> = all.iter().map(kind).collect();
     let claims = counted(all.iter().map(|(_, n)| *n as u64).sum(), "claim");
-    let said = format!("Tested: {claims}, {}.", kinds.join(", "));
+    let records = chapters.iter().flat_map(|chapter| chapter.records.iter().copied());
+    let within = trust::within(records).map_or(String::new(), |span| format!(" within {span}"));
+    let said = format!("Tested{within}: {claims}, {}.", kinds.join(", "));
     (!all.is_empty()).then_some(said)
 }
 

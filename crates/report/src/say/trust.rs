@@ -5,7 +5,7 @@ use super::disturbance;
 use crate::Session;
 use crate::doc::{Block, Table, Text, Tone};
 use crate::words;
-use model::{ControlResult, Design, Estimate, Visible};
+use model::{ControlResult, Design, Estimate, Record, Visible};
 use wording::number::{self, Terms, duration_s, ratio, share};
 use wording::{capital, counted, short};
 
@@ -96,14 +96,21 @@ fn visible(session: &Session<'_>) -> Option<String> {
 /// Trials that span less than this, in milliseconds, may all lie within one mode of their host.
 const MINUTE_MS: u64 = 60_000;
 
-/// Returns within which time all trials lie, where it is less than a minute: hosts keep a placement of CPUs for
+/// Returns within which time some trials lie, where it is less than a minute: hosts keep a placement of CPUs for
 /// tens of seconds, and no interval within one placement shows another.
-fn within(session: &Session<'_>) -> Option<String> {
-    let starts = || session.records.iter().map(|record| record.started_unix_ms);
-    let span_ms = starts().max()?.saturating_sub(starts().min()?);
-    let span = duration_s(span_ms.div_ceil(1000).max(1));
-    (span_ms < MINUTE_MS)
-        .then(|| format!("measured within {span}, so that other minutes may differ"))
+pub(crate) fn within<'r>(records: impl Iterator<Item = &'r Record>) -> Option<String> {
+    let (first, last) = records.map(|record| record.started_unix_ms).fold(None, |ends, ms| {
+        let (first, last) = ends.unwrap_or((ms, ms));
+        Some((ms.min(first), ms.max(last)))
+    })?;
+    let span_ms = last.saturating_sub(first);
+    (span_ms < MINUTE_MS).then(|| duration_s(span_ms.div_ceil(1000).max(1)))
+}
+
+/// Returns that other minutes may differ.
+fn only_within(session: &Session<'_>) -> Option<String> {
+    let span = within(session.records.iter())?;
+    Some(format!("measured within {span}, so that other minutes may differ"))
 }
 
 /// Reports whether nothing of a session is measured, so that it has no control and needs none.
@@ -179,11 +186,11 @@ pub(crate) fn line(session: &Session<'_>) -> (Tone, String) {
     if let Some((part, text)) = taken.clone().find(|(part, _)| *part > DISTURBED) {
         let text = text.replace("{}", &share(part));
         let disturbed = format!("Identical runs do not differ significantly, but {text}");
-        let text = wording::clauses([Some(disturbed), within(session)], "; ");
+        let text = wording::clauses([Some(disturbed), only_within(session)], "; ");
         return (Tone::Care, text.unwrap_or_default());
     }
     let agreed = Some("Trustworthy: no identical runs differ significantly".to_string());
-    let clauses = wording::clauses([agreed, visible(session), within(session)], "; ");
+    let clauses = wording::clauses([agreed, visible(session), only_within(session)], "; ");
     (Tone::Good, clauses.unwrap_or_default())
 }
 
@@ -194,9 +201,11 @@ pub(crate) const QUESTION: &str = "Can these numbers be trusted?";
 pub(crate) fn answer(session: &Session<'_>) -> Block<'static> {
     let Found { tone, answer, why, .. } = found(session);
     let why = why.first().filter(|_| tone == Tone::Good).map(Text::words);
-    let floor = (!is_computed(session)).then(|| floor_sentence(session));
+    // Where ratios say what they can show, the noisiest control's floor is another scale.
+    let needs_floor = !is_computed(session) && session.summary.trust.visible.is_none();
+    let floor = needs_floor.then(|| floor_sentence(session));
     let sentence = |text: String| format!("{}.", capital(&text));
-    let within = within(session).filter(|_| !is_computed(session)).map(sentence);
+    let within = only_within(session).filter(|_| !is_computed(session)).map(sentence);
     let text = wording::sentences([why, floor, visible(session).map(sentence), within]);
     Block::said(tone, answer, vec![text.into()])
 }
@@ -344,9 +353,8 @@ mod tests {
         let fixture::Fixture { manifest, records, summary } = &fixture;
         let (tone, text) = line(&Session { manifest, records, summary });
         assert_eq!(tone, Tone::Good);
-        assert!(
-            text.ends_with("half of 72 ratios show differences of 7 %, half the verdicts 15 %")
-        );
+        let shown = "half of 72 ratios show differences of 7 %, half the verdicts 15 %; ";
+        assert!(text.contains(shown) && text.ends_with("so that other minutes may differ"));
         assert!(!text.contains("2.3 %"), "{text}");
     }
 

@@ -101,6 +101,13 @@ fn the_whole_recorded_catalog_on_one_screen() {
         |width, height| plain(&report::terminal(&session, width, Letters::Unicode, Some(height)));
     insta::assert_snapshot!("recorded_brief_100", at(100, 47));
     insta::assert_snapshot!("recorded_brief_80", at(80, 47));
+    // What README shows of the session is what the session shows.
+    let readme = include_str!("../../../../README.md");
+    let block = readme.split("```\n$ scruple run\n").nth(1).unwrap().split("```").next().unwrap();
+    let (shown, own) = (at(100, 47), ["…", "Report: "]);
+    let mut lines = block.lines().filter(|line| !own.iter().any(|own| line.starts_with(own)));
+    assert!(block.lines().count() > 30);
+    assert!(lines.all(|line| shown.lines().any(|it| it == line)), "README is stale:\n{shown}");
     // A picture of the main answers that fits on one screen.
     for width in [80, 120] {
         let text = at(width, 37);

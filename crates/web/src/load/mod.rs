@@ -463,7 +463,7 @@ fn check_options(plan: &LoadPlan) -> Result<(), Error> {
     }
 }
 
-/// Returns the open files that so many connections and threads take.
+/// Returns the open files that this number of connections and threads takes.
 fn files_needed(connections: u32, threads: u32) -> u64 {
     u64::from(connections) + u64::from(threads) * THREAD_FILES + PROCESS_FILES
 }

@@ -266,8 +266,7 @@ impl Sizes {
             it.result.size.is_some_and(|size| size.abs() >= largest - SAME_SIZE)
         };
         Sizes {
-            lack_blocks: finest.is_none()
-                && answers.iter().filter(is_largest).any(|it| lacks_blocks(it)),
+            lack_blocks: finest.is_none() && answers.iter().filter(is_largest).any(lacks_blocks),
             largest: tested.first().map(|(size, _)| *size),
             smallest: tested.last().map(|(size, _)| *size),
             finest,

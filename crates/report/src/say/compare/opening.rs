@@ -327,7 +327,10 @@ fn in_words(entry: Entry<'_>) -> Text {
     let Parts { point, interval } = entry.parts();
     let point = point.trim_end_matches('×').to_string();
     let (item, side) = (entry.item, letter(entry.side));
-    Text::from(format!("The largest: {}: ", uncapital(&item.full_name())))
+    let name = item.full_name();
+    // A finding's sentence without its number: "CPU use at the baseline: N."
+    let name = name.trim_end_matches('.').trim_end_matches(": N");
+    Text::from(format!("The largest: {}: ", uncapital(name)))
         .then(Text::number(Parts { point, interval }))
         .then(format!(" times {} in {side} as in A.", item.as_much()))
 }
