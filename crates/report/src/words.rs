@@ -366,7 +366,8 @@ fn choice(caches: &Caches) -> String {
     )
 }
 
-/// Returns a finding's sentence whose number stands elsewhere, or nowhere: "A pipe takes N."
+/// Returns a finding's sentence whose number stands elsewhere, or nowhere: "A pipe takes N.", "CPU use".
 pub(crate) fn without_number(sentence: &str) -> String {
-    sentence.replace("{}", "N")
+    let name = sentence.strip_suffix(": {}.").map(str::to_string);
+    name.unwrap_or_else(|| sentence.replace("{}", "N"))
 }

@@ -25,6 +25,30 @@ pub(crate) struct Compared<'a> {
 }
 
 impl Compared<'_> {
+    /// Gives a row that is a finding's number that finding's verdict: it was asked for, and its family is smaller.
+    pub(crate) fn agree(&mut self) {
+        let Some(design) = &self.asked.design else { return };
+        for (row, readings) in self.experiment.rows.iter().zip(&mut self.rows) {
+            let is_same = |quantity: &Quantity| match quantity {
+                Quantity::Value { response, at } => {
+                    *response == row.response && design.complete(at) == row.treatment
+                }
+                _ => false,
+            };
+            let mut findings = self.experiment.findings.iter();
+            let Some(at) = findings.position(|it| is_same(&it.quantity)) else { continue };
+            for (row, finding) in readings.iter_mut().zip(&self.findings[at]) {
+                let (Some(row), Some(finding)) = (row, finding) else { continue };
+                if row.effect.ratio != finding.effect.ratio {
+                    continue;
+                }
+                row.effect.differs = finding.effect.differs;
+                row.effect.floor_of_verdict = finding.effect.floor_of_verdict;
+                row.effect.trials_needed = finding.effect.trials_needed;
+            }
+        }
+    }
+
     pub(crate) fn described(mut self) -> ComparedExperiment {
         let findings = self.experiment.findings.iter_mut().map(|it| &mut it.effects);
         let rows = self.experiment.rows.iter_mut().map(|it| &mut it.effects);

@@ -61,6 +61,7 @@ impl Answers {
         let mut controls = controls(&self);
         decide(experiments.iter_mut().flat_map(|it| &mut it.findings).flatten().flatten());
         decide(experiments.iter_mut().flat_map(|it| &mut it.rows).flatten().flatten());
+        experiments.iter_mut().for_each(Compared::agree);
         decide(controls.iter_mut().flatten());
         let heads: Vec<&[Head]> = sides.iter().map(|side| side.heads.as_slice()).collect();
         let invalid = facts::invalid(&heads);

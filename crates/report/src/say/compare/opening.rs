@@ -328,8 +328,7 @@ fn in_words(entry: Entry<'_>) -> Text {
     let point = point.trim_end_matches('×').to_string();
     let (item, side) = (entry.item, letter(entry.side));
     let name = item.full_name();
-    // A finding's sentence without its number: "CPU use at the baseline: N."
-    let name = name.trim_end_matches('.').trim_end_matches(": N");
+    let name = name.trim_end_matches('.');
     Text::from(format!("The largest: {}: ", uncapital(name)))
         .then(Text::number(Parts { point, interval }))
         .then(format!(" times {} in {side} as in A.", item.as_much()))
