@@ -10,6 +10,7 @@ mod duckdb;
 mod machine;
 mod markdown;
 mod pictures;
+mod promises;
 mod record;
 mod release;
 mod rtl;
@@ -89,6 +90,17 @@ enum Chore {
         #[arg(long, value_name = "FILE")]
         binary: Option<PathBuf>,
     },
+    /// Run the documented commands and check what they show
+    ///
+    /// xtask/promises.txt lists them. Names file and line of what no longer holds, and ends with code 1.
+    Promises {
+        /// Run this scruple instead of a release build
+        #[arg(long, value_name = "FILE")]
+        binary: Option<PathBuf>,
+        /// Run only commands that contain TEXT
+        #[arg(long, value_name = "TEXT")]
+        only: Option<String>,
+    },
     /// Stop at known advisories, and compare two release builds byte by byte
     ReleaseCheck,
     /// Make and try static binaries: tarballs, Debian packages, wheels
@@ -130,6 +142,9 @@ fn perform(Asked { chore, no_install }: &Asked) -> Result<u8> {
         Chore::Book => book::book(root)?,
         Chore::Pictures => pictures::pictures(root, install)?,
         Chore::Record { into, binary } => record::record(root, into.as_deref(), binary.as_deref())?,
+        Chore::Promises { binary, only } => {
+            return promises::promises(root, binary.as_deref(), only.as_deref());
+        }
         Chore::ReleaseCheck => release::check(root, install)?,
         Chore::Dist => dist::dist(root, install)?,
         Chore::Slurm(asked) => slurm::slurm(root, asked, install)?,
@@ -179,6 +194,8 @@ mod tests {
         assert_eq!(parse("calibrate --rounds 40").unwrap(), Chore::Calibrate { rounds: Some(40) });
         let rtl = Chore::Rtl { dir: "core".into(), write: true };
         assert_eq!(parse("rtl core --write").unwrap(), rtl);
+        let promises = Chore::Promises { binary: Some("s".into()), only: Some("load".into()) };
+        assert_eq!(parse("promises --binary s --only load").unwrap(), promises);
         for wrong in [
             "",
             "tests",

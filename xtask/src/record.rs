@@ -46,7 +46,7 @@ pub(crate) fn record(root: &Path, into: Option<&Path>, binary: Option<&Path>) ->
 }
 
 /// Builds the release binary and says where it lies.
-fn release_binary(root: &Path) -> Result<PathBuf> {
+pub(crate) fn release_binary(root: &Path) -> Result<PathBuf> {
     let built = command("cargo build --release --package lab").current_dir(root).run();
     built.context("the release binary cannot be built")?;
     let binary = steps::target(root).join("release/scruple");
