@@ -53,11 +53,11 @@ pub(crate) fn sentence(
     let planned = options.blocks.or(options.first_blocks);
     let planned = planned.unwrap_or_else(|| options.profile.blocks_min());
     let measures = courses.iter().any(|course| !course.design.is_exact());
-    if planned < analysis::blocks_for(1) && measures && claims > 0 {
-        return Some(format!(
-            "{planned} blocks decide no claim: a verdict takes {} or more that agree",
-            analysis::blocks_for(1)
-        ));
+    let least = analysis::blocks_for(claims.min(1));
+    let takes = analysis::blocks_for(claims);
+    if planned < takes && measures && claims > 0 && options.first_blocks.is_none() {
+        let decide = if planned < least { "decide no claim" } else { "hardly decide a claim" };
+        return Some(format!("{planned} blocks {decide}: a verdict takes {takes} that agree"));
     }
     let blocks = options.first_blocks?;
     let whose = match claims {

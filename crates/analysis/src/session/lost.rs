@@ -29,6 +29,12 @@ pub(crate) fn lost(table: &Table<'_>, quantity: &Quantity) -> Option<Lost> {
     })
 }
 
+/// Returns how many trials the one side lost beyond the other's share.
+pub(crate) fn excess(lost: &Lost) -> u32 {
+    let share = f64::from(lost.other_trials) / f64::from(lost.other_of.max(1));
+    (f64::from(lost.trials) - share * f64::from(lost.of)).round().max(0.0) as u32
+}
+
 /// A side with what became of its trials.
 struct Count {
     at: Cell,

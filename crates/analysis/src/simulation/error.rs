@@ -3,7 +3,7 @@
 use super::*;
 use crate::session::evidence::{Evidence, Scale};
 use crate::session::verdict::lean;
-use crate::stats::hommel::limit;
+use crate::stats::hommel::claim_limit;
 use crate::stats::interval::centre;
 use model::{Cell, Quantity, Region};
 
@@ -54,7 +54,7 @@ fn power(pair: Pair, effect: f64, blocks: usize, verdicts: usize, draws: &mut Dr
         // The floor of a number is one of its interval, that of a verdict of its p-value.
         let stands = match verdicts {
             1 => evidence.estimate().unwrap().low > 1.0,
-            _ => leaning.p_value.unwrap() <= limit(verdicts),
+            _ => leaning.p_value.unwrap() <= claim_limit(verdicts, 100),
         };
         found += usize::from(leaning.holds && stands);
     }

@@ -312,6 +312,6 @@ fn a_planted_difference_stays_decided_beside_half_a_cpu_of_others() {
             (0..20).map(session).sum::<usize>()
         });
         let [alone, beside] = supported;
-        assert!(alone >= 60 && beside as f64 >= 0.85 * alone as f64, "{effect}: {supported:?}");
+        assert!(alone >= 60 && beside as f64 >= 0.75 * alone as f64, "{effect}: {supported:?}");
     }
 }

@@ -169,16 +169,16 @@ fn decision(claim: &ClaimResult) -> String {
     text.trim_end().to_string()
 }
 
-/// Returns how many blocks are on the side of the verdict: "19 of 20 blocks agree: ". Where neighbouring
-/// blocks are alike, also as how many the test counts them.
+/// Returns how many blocks are on the side of the verdict: "19 of 20 blocks agree: ", with what counts against
+/// them.
 fn agreeing(claim: &ClaimResult) -> String {
-    let counted = claim.independent_blocks.map_or(String::new(), |n| {
-        format!(
-            ", but neighbours are alike, so that all count as {} independent ones",
-            rough(n, Terms::Plain)
-        )
-    });
-    agree(claim).map_or(String::new(), |agree| format!("{agree}{counted}: "))
+    let alike = claim.independent_blocks.map(|_| "neighbours are alike and count as fewer".into());
+    let lost = claim.result.lost.as_ref();
+    let lost = lost
+        .map(|lost| format!("{} lost count against them", counted(lost.trials.into(), "trial")));
+    let but = wording::clauses([alike, lost], " and ");
+    let but = but.map_or(String::new(), |but| format!(", but {but}"));
+    agree(claim).map_or(String::new(), |agree| format!("{agree}{but}: "))
 }
 
 /// Returns how many blocks agree: "19 of 20 blocks agree"; `None` for a frequency.
@@ -203,10 +203,11 @@ pub(crate) fn open(claim: &ClaimResult) -> Option<String> {
                 wording::clauses(ends, " and ").map(|ends| format!("the interval contains {ends}"));
             wording::clauses([ends, agree], ", and ").unwrap_or_default()
         }
+        OpenWhy::FewAgree | OpenWhy::FewAmong if claim.independent_blocks.is_some() => {
+            let agree = agree.unwrap_or_default();
+            format!("{agree}, but neighbours are alike and count as fewer")
+        }
         OpenWhy::FewAgree => match agree {
-            Some(agree) if claim.independent_blocks.is_some() => {
-                format!("{agree}, but neighbours are alike and count as fewer")
-            }
             Some(agree) => format!("{agree}, too few for a verdict"),
             None => "the trials are too few for a verdict".into(),
         },

@@ -46,7 +46,9 @@ fn effect(size: f64) -> PlantedResult {
 }
 
 fn lost(size: f64) -> PlantedResult {
-    PlantedResult { found: Some(false), ..effect(size) }
+    let mut one = PlantedResult { found: Some(false), ..effect(size) };
+    one.result.estimate.as_mut().unwrap().low = 1.0 - size;
+    one
 }
 
 /// A number of things that was planted.

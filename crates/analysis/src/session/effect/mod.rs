@@ -25,7 +25,7 @@ use crate::session::alike::alike;
 use crate::session::disturbance::{DISTURBED_SHARE, Disturbed, Losses, corrected, of_corrected};
 use crate::session::evidence::{Evidence, Scale};
 use crate::session::likeness::likeness;
-use crate::session::lost::lost;
+use crate::session::lost::{excess, lost};
 use crate::session::sample::{ByBlock, Table, tally};
 use crate::session::verdict::{Leaning, lean};
 use crate::stats::frequency::{Frequency, Tally};
@@ -116,7 +116,7 @@ fn apart_from(ratio: f64, estimate: &Estimate) -> String {
 pub(crate) fn leaning(table: &Table<'_>, effect: &mut Effect, claim: &Claim) -> Option<Leaning> {
     let unit = table.design.response(claim.quantity.response()).map(|response| &response.unit);
     let lean = |evidence: &Evidence| lean(&claim.quantity, evidence, claim.holds_if);
-    let lost = lost(table, &claim.quantity).map_or(0, |lost| lost.trials);
+    let lost = lost(table, &claim.quantity).map_or(0, |lost| excess(&lost));
     let own = lean(&effect.evidence)?.against_lost(lost);
     let Some((elapsed, measured)) = effect.elapsed.as_ref().and_then(|it| Some((it, lean(it)?)))
     else {

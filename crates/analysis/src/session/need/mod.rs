@@ -136,9 +136,13 @@ pub fn questions(design: &Design, treatments: &[Treatment]) -> Vec<Question> {
     };
     let headlines: Vec<&Quantity> =
         design.headlines.iter().flat_map(|headline| answers_of(design, headline)).collect();
-    let first = design.findings.first().map(|finding| &finding.quantity);
-    let first = first.filter(|_| headlines.is_empty()).into_iter();
-    let headlines = headlines.into_iter().chain(first).map(|one| of(Rank::Headline, one));
+    // Of a study its claims are the main answers, of an experiment without either the first finding.
+    let has_none = headlines.is_empty();
+    let own_claims = design.claims.iter().filter(|_| has_none).map(|claim| &claim.quantity);
+    let first = design.findings.first().filter(|_| has_none && design.claims.is_empty());
+    let first = first.map(|finding| &finding.quantity).into_iter();
+    let headlines = headlines.into_iter().chain(own_claims).chain(first);
+    let headlines = headlines.map(|one| of(Rank::Headline, one));
     let controls = design.controls.iter().map(|control| {
         let pair = [&control.a, &control.b].map(|cell| design.complete(cell));
         let treatments = treatments.iter().filter(|it| pair.contains(*it)).cloned().collect();

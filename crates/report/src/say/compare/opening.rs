@@ -108,7 +108,8 @@ impl<'a> Compared<'a> {
         let share = |floor: f64| rough(floor, Terms::Share);
         let times = |ratio: f64| rounded(ratio, Terms::Times);
         let within = ends.first().zip(ends.last()).filter(|_| none_differs).map(|(low, high)| {
-            let (low, high) = (times(*low), times(*high));
+            // No ratio of positive numbers lies below 0, whatever a subtraction left.
+            let (low, high) = (times(low.max(0.0)), times(*high));
             format!("All intervals of ratios lie between {low} and {high} of A.")
         });
         let found = match quartiles(&corrected) {
