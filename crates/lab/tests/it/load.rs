@@ -448,7 +448,7 @@ fn few_descriptors_are_told_before_the_first_request() {
     let output = with("200");
     let text = String::from_utf8(output.stderr.clone()).unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
-    assert!(text.contains("200 connections") && text.contains("ulimit -n 240"), "{text}");
+    assert!(text.contains("200 connections") && text.contains("ulimit -Hn 240"), "{text}");
     assert_eq!((text.lines().count(), output.stdout.len()), (1, 0), "{}", said(&output));
     // As many as it says that there may be can be.
     let output = with("88");
