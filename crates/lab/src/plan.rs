@@ -147,7 +147,11 @@ fn first_blocks(purpose: Purpose, profile: Profile, designs: &[Design]) -> Optio
         Purpose::Ask(Inquiry::Study) => STUDY_BLOCKS,
         _ => profile.blocks_min(),
     };
-    decides.then(|| analysis::blocks_for(verdicts).max(least))
+    let blocks = match purpose {
+        Purpose::Selftest => analysis::blocks_for_planted(verdicts),
+        _ => analysis::blocks_for(verdicts),
+    };
+    decides.then(|| blocks.max(least))
 }
 
 /// Returns the plan of `scruple run`: for some experiments of the catalog (none means all), or for a preset.

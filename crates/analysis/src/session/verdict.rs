@@ -16,7 +16,7 @@
 //! verdict still be Inconclusive. Then [`Open`] says why, and how many blocks are missing.
 
 use crate::session::evidence::{Evidence, Side};
-use crate::stats::hommel::{claim_limit, claims_that_stand};
+use crate::stats::hommel::{claim_limit, claims_that_stand, limit};
 use crate::stats::interval::BLOCKS_FREE;
 use crate::stats::tail::binomial_at_most;
 use model::{Open, OpenWhy, Quantity, Region, Verdict};
@@ -158,8 +158,19 @@ const OPEN_SHARE: f64 = 1.0 / 6.0;
 /// Returns the fewest blocks with which a session of this number of claims is expected to decide those whose
 /// blocks agree, where [`OPEN_SHARE`] of the claims stay open.
 pub fn blocks_for(claims: usize) -> u32 {
-    let open = (claims as f64 * OPEN_SHARE).ceil() as usize;
-    let limit = claim_limit(1 + open, claims);
+    blocks_that_reach(claim_limit(1 + left_open(claims), claims))
+}
+
+/// Returns the same for planted answers, which nobody takes home.
+pub fn blocks_for_planted(answers: usize) -> u32 {
+    blocks_that_reach(limit(1 + left_open(answers)))
+}
+
+fn left_open(of: usize) -> usize {
+    (of as f64 * OPEN_SHARE).ceil() as usize
+}
+
+fn blocks_that_reach(limit: f64) -> u32 {
     let enough = |blocks: &u32| 2.0 * binomial_at_most(0.0, f64::from(*blocks), 0.5) <= limit;
     (BLOCKS_FREE as u32..=BLOCKS_AHEAD as u32).find(enough).unwrap_or(BLOCKS_AHEAD as u32)
 }

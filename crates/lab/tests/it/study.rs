@@ -144,7 +144,7 @@ fn a_number_that_is_never_printed_is_told() {
     assert!(told.contains("matches nothing"), "{told}");
     // The rest of the trial counts.
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(shown.contains("elapsed time") && shown.contains("speed has no number"), "{shown}");
+    assert!(shown.contains("Elapsed time: ") && shown.contains("speed has no number"), "{shown}");
     assert_eq!(stored_trials(&session).len(), 4);
 }
 

@@ -4,7 +4,7 @@ use crate::session::diagnosis::{SHARE_NAMED, gap};
 use crate::session::effect::{effect, found};
 use crate::session::planted::{FINEST, asked_of_planted};
 use crate::session::sample::Table;
-use crate::session::verdict::blocks_for;
+use crate::session::verdict::{blocks_for, blocks_for_planted};
 use crate::stats::order::median;
 use model::{
     Claim, Design, Diagnosis, FindingResult, Headline, Planted, Quantity, QuantityResult, Record,
@@ -198,7 +198,9 @@ pub fn need(
     let table = Table::new(design, records.iter().copied());
     let mut ratio = 0.0_f64;
     let mut wanted: BTreeSet<&Treatment> = BTreeSet::new();
-    let blocks = f64::from(blocks_for(verdicts));
+    let plants = design.claims.is_empty() && !design.planted.is_empty();
+    let blocks = if plants { blocks_for_planted(verdicts) } else { blocks_for(verdicts) };
+    let blocks = f64::from(blocks);
     let started = || records.iter().map(|record| record.started_unix_ms);
     let span = started().max().unwrap_or(0).saturating_sub(started().min().unwrap_or(0));
     let of_span = if span < SPAN_MIN_MS { LEAST_OPEN } else { 0.0 };
