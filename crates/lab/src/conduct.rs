@@ -97,11 +97,16 @@ pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
         designs: plan.designs,
         redacted: false,
     };
-    let mut kept = Kept::begin(&manifest, plan.keep_values, plan.redact)?;
-    let usual = || PathBuf::from(lookup::SESSIONS).join(&kept.manifest().session);
-    let dir = plan.output.unwrap_or_else(usual);
-    // The folder first: it must be ours before anything is put into it or removed from it.
-    let writer = Writer::create(&dir, kept.manifest()).map_err(elsewhere)?;
+    let (mut kept, writer) = match plan.output {
+        // The folder first: it must be ours before anything is put into it or removed from it.
+        Some(dir) => {
+            let kept = Kept::begin(&manifest, plan.keep_values, plan.redact)?;
+            let writer = Writer::create(&dir, kept.manifest()).map_err(elsewhere)?;
+            (kept, writer)
+        }
+        None => begin_in_turn(&mut manifest, plan.keep_values, plan.redact)?,
+    };
+    let dir = writer.dir().to_path_buf();
     let runner = start(&manifest, &writer, 0)?;
     manifest.shield = runner.shield().report().clone();
     kept.set_shield(&manifest.shield);
@@ -112,6 +117,29 @@ pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
     let base_within = plan.base_within;
     let (records, cut) = (Vec::new(), None);
     Ok(Session { courses, manifest, writer, kept, runner, records, base_first, base_within, cut })
+}
+
+/// Begins a session in its usual folder. Where others began in the same second, its name and its folder have a
+/// number.
+fn begin_in_turn(
+    manifest: &mut Manifest,
+    keep_values: bool,
+    redact: bool,
+) -> anyhow::Result<(Kept, Writer)> {
+    let name = manifest.session.clone();
+    let mut number = 1;
+    loop {
+        let kept = Kept::begin(manifest, keep_values, redact)?;
+        let dir = PathBuf::from(lookup::SESSIONS).join(&kept.manifest().session);
+        match Writer::create(&dir, kept.manifest()) {
+            Ok(writer) => return Ok((kept, writer)),
+            Err(store::Error::NotEmpty { .. } | store::Error::Busy { .. }) if number < 100 => {
+                number += 1;
+                manifest.session = format!("{name}-{number}");
+            }
+            Err(error) => return Err(elsewhere(error)),
+        }
+    }
 }
 
 /// Returns an error of the file system with a way around it.

@@ -6,6 +6,7 @@ use crate::exit::Exit;
 use crate::{catalog, input, kept, lookup, session, ui};
 use anyhow::{bail, ensure};
 use export::{Choice, LeftOut, Rows, Session};
+use model::{Manifest, Response};
 use store::Stored;
 
 /// What a build without Parquet answers to who asks for it.
@@ -44,12 +45,24 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Exit> {
     match write(&session, format, &choice, rows, &mut destination) {
         Ok(notes) => {
             destination.end(Ok(()))?;
-            notes.iter().for_each(|note| ui::note(note));
+            notes.iter().chain(&absent(&stored.manifest, args)).for_each(|note| ui::note(note));
         }
         Err(export::Error::Io(error)) => destination.end(Err(error))?,
         Err(other) => return Err(other.into()),
     }
     Ok(Exit::Done)
+}
+
+/// Says which experiments that were asked for have none of the responses that were asked for.
+fn absent(manifest: &Manifest, args: &ExportArgs) -> Vec<String> {
+    let is_chosen = |response: &Response| args.responses.contains(&response.name);
+    let named = manifest.designs.iter().filter(|design| args.experiments.contains(&design.id));
+    let without = named.filter(|design| !design.responses.iter().any(is_chosen));
+    let asked = args.responses.join(" or ");
+    match args.responses.is_empty() {
+        true => Vec::new(),
+        false => without.map(|design| format!("{} has no {asked}: no row", design.id)).collect(),
+    }
 }
 
 /// Writes the session into a folder of its own.

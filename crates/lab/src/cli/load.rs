@@ -186,7 +186,7 @@ pub(crate) struct LoadArgs {
     /// Write the times as a histogram log also, which the tools of HdrHistogram read
     #[arg(long, value_name = "FILE")]
     pub(crate) hdr_log: Option<PathBuf>,
-    /// Write a line of CSV for each request also; compressed if FILE ends in .zst
+    /// Write a line of CSV for each request also; compressed if FILE ends in .gz
     #[arg(long, value_name = "FILE", conflicts_with_all = ["find_knee", "predict"])]
     pub(crate) log: Option<PathBuf>,
 }

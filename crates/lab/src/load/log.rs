@@ -1,17 +1,15 @@
 //! `--log FILE`: each request as a line of CSV.
 
 use crate::destination::Destination;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use model::LoadError;
 use std::io::{self, Write};
 use std::path::Path;
 use web::load::{End, Noted};
-use zstd::stream::write::Encoder;
 
 /// The first line.
 const HEAD: &str = "due_ns,sent_ns,ended_ns,connection,status,error\n";
-
-/// The level at which zstd keeps up with any load.
-const LEVEL: i32 = 1;
 
 /// A log under way.
 pub(super) struct Log {
@@ -22,22 +20,21 @@ pub(super) struct Log {
 
 enum Sink {
     Plain(Destination),
-    Compressed(Box<Encoder<'static, Destination>>),
+    Compressed(Box<GzEncoder<Destination>>),
 }
 
 impl Log {
-    /// Begins a log; one whose name ends in `.zst` is compressed.
-    pub(super) fn begin(file: Destination, path: &Path) -> io::Result<Self> {
-        let compressed = path.extension().is_some_and(|extension| extension == "zst");
-        let mut log = match compressed {
-            true => Log {
-                sink: Sink::Compressed(Box::new(Encoder::new(file, LEVEL)?)),
-                written: Ok(()),
-            },
-            false => Log { sink: Sink::Plain(file), written: Ok(()) },
+    /// Begins a log; one whose name ends in `.gz` is compressed.
+    pub(super) fn begin(file: Destination, path: &Path) -> Self {
+        let is_compressed = path.extension().is_some_and(|extension| extension == "gz");
+        let sink = match is_compressed {
+            // The level that keeps up with any load.
+            true => Sink::Compressed(Box::new(GzEncoder::new(file, Compression::fast()))),
+            false => Sink::Plain(file),
         };
+        let mut log = Log { sink, written: Ok(()) };
         log.written = log.write(HEAD.as_bytes());
-        Ok(log)
+        log
     }
 
     /// Adds requests; false if they could not be written.

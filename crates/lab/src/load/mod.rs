@@ -107,9 +107,12 @@ fn verdict(result: &LoadResult) -> anyhow::Result<Exit> {
 }
 
 fn measure(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Outcome> {
+    if let Some(path) = args.log.as_deref().filter(|path| path.extension() == Some("zst".as_ref())) {
+        let instead = path.with_extension("gz");
+        bail!("--log {}: a log is compressed with gzip: {}", path.display(), instead.display());
+    }
     let place = place(args.log.as_deref(), "--log")?;
-    let log = place.zip(args.log.as_deref()).map(|(file, path)| Log::begin(file, path));
-    let mut log = log.transpose().context("--log")?;
+    let mut log = place.zip(args.log.as_deref()).map(|(file, path)| Log::begin(file, path));
     let mut watch = Watch::new(asked.plan.duration_ms.map(Duration::from_millis));
     let outcome = watch.run_logging(&asked.plan, &asked.body, log.as_mut());
     let mut outcome = match outcome {

@@ -97,13 +97,15 @@ fn in_rounds<'a>(
     rounds.flatten()
 }
 
-/// Returns the next block of the experiment that has fewest, of those whose intervals are too wide; none
-/// if all are narrow enough or at their most blocks. It looks at widths alone, never at significance: a
-/// rule that stops on significance finds it too often. Without a time limit, or with a number of blocks that was
-/// asked for, only an experiment that confirms an answer has another block.
+/// Returns the next block of those experiments whose intervals are too wide; none if all are narrow enough or at
+/// their most blocks. It looks at widths and costs alone, never at significance: a rule that stops on
+/// significance finds it too often. Without a time limit, or with a number of blocks that was asked for, only
+/// an experiment that confirms an answer has another block.
 ///
-/// Going in rounds gives an expensive experiment the blocks that its verdicts take, and keeps the blocks of
-/// one experiment apart in time, so that what lasts for seconds does not make neighbouring blocks alike.
+/// Until an experiment has half as many blocks again as its base, the time is shared evenly: where one block is as
+/// dear as ten of another, a verdict of the other is had for a tenth. From then on they go in rounds.
+/// Either way the blocks of one experiment lie apart in time, so that what lasts for seconds does
+/// not make neighbouring blocks alike.
 pub(crate) fn next_by_width(
     courses: &[Course],
     needs: &[&Need],
@@ -119,12 +121,12 @@ pub(crate) fn next_by_width(
     let mut wide: Vec<usize> = (0..courses.len())
         .filter(|course| needs[*course].ratio > 1.0 && (narrows || needs[*course].confirms))
         .collect();
-    let place = |round: u32, course: usize| {
-        runner::round_order(seed, round, courses.len()).iter().position(|at| *at == course)
-    };
-    wide.sort_by_cached_key(|course| {
-        let round = courses[*course].next_block();
-        (round, place(round, *course))
+    wide.sort_by_cached_key(|index| {
+        let course = &courses[*index];
+        let round = course.next_block();
+        let place = runner::round_order(seed, round, courses.len());
+        let place = place.iter().position(|at| at == index);
+        (course.turn(needs[*index].treatments.len()), round, place)
     });
     wide.into_iter().find_map(|index| {
         let course = &courses[index];

@@ -298,6 +298,36 @@ fn who_has_fewest_blocks_of_those_with_wide_intervals_comes_next() {
 }
 
 #[test]
+fn beyond_the_base_the_time_is_shared_evenly_until_half_as_many_blocks_again() {
+    let mut courses = [course(), course()];
+    let taking = |course: &Course, block, total_ns| Record {
+        total_ns,
+        ..record(course, block, model::Outcome::Completed { leaked: 0 })
+    };
+    let (cheap_ns, dear_ns) = (1_000_000, 4_000_000);
+    for (course, ns) in courses.iter_mut().zip([cheap_ns, dear_ns]) {
+        (0..6).for_each(|block| course.note(&taking(course, block, ns)));
+    }
+    let wide =
+        Need { ratio: 2.0, treatments: course().treatments, headline: None, confirms: false };
+    let options = Options { profile: model::Profile::Quick, ..Options::default() };
+    let mut order = Vec::new();
+    for _ in 0..8 {
+        let next = next_by_width(&courses, &[&wide, &wide], &options, 7, Some(u64::MAX)).unwrap();
+        let ns = [cheap_ns, dear_ns][next.course];
+        let one = taking(&courses[next.course], next.block, ns);
+        courses[next.course].note(&one);
+        order.push(next.course);
+    }
+    // Half of six is three. The cheap one has had 2.5 blocks' time when the dear one has had half of its next.
+    assert_eq!(order[..3], [0, 0, 1], "{order:?}");
+    assert_eq!(order[..6].iter().filter(|course| **course == 0).count(), 3, "{order:?}");
+    // Then they go in rounds.
+    let blocks = courses.each_ref().map(Course::next_block);
+    assert_eq!(blocks, [10, 10], "{order:?}");
+}
+
+#[test]
 fn what_lacks_blocks_is_named_with_those_it_has() {
     let mut courses = [course()];
     let of =

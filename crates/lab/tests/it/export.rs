@@ -77,7 +77,10 @@ fn the_table_has_a_row_for_every_trial_and_response() {
         stored.records.iter().filter(unsupported).map(|record| responses(&record.experiment)).sum();
     assert!(refused > 0 && refused == trials, "{refused} rows of {trials} refused trials");
     // A part of it is that part.
-    let part = exported(&["--experiment", "clock,null", "--response", "read_ns"]);
+    let words = ["--experiment", "clock,null", "--response", "read_ns"];
+    let noted = String::from_utf8(export(&recorded("base"), &words).stderr).unwrap();
+    assert!(noted.contains("null has no read_ns") && !noted.contains("clock has no"), "{noted}");
+    let part = exported(&words);
     let clock = stored.records.iter().filter(|record| record.experiment == "clock").count();
     assert_eq!(rows(&part).len(), clock);
     assert!(rows(&part).iter().all(|row| row[2] == "clock"));

@@ -136,3 +136,23 @@ fn a_length_of_time_has_decimals() {
         assert!(String::from_utf8_lossy(&output.stderr).contains("2m30s"), "{}", said(&output));
     }
 }
+
+#[test]
+fn sessions_that_begin_in_one_second_have_a_folder_each() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["run", "null", "--profile", "smoke", "-r", "1"];
+    let begin = |_| scruple().args(words).current_dir(&folder).spawn().unwrap();
+    for mut session in (0..4).map(begin).collect::<Vec<_>>() {
+        assert!(session.wait().unwrap().code().is_some_and(|code| code != 2));
+    }
+    let sessions = std::fs::read_dir(folder.path().join("scruple-sessions")).unwrap();
+    let mut count = 0;
+    for session in sessions {
+        let session = session.unwrap();
+        let stored = store::open(&session.path()).unwrap();
+        assert_eq!(stored.manifest.session, session.file_name().to_str().unwrap());
+        assert!(!stored.records.is_empty());
+        count += 1;
+    }
+    assert_eq!(count, 4);
+}

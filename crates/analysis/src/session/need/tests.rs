@@ -222,12 +222,12 @@ fn numbers_that_agree_ask_for_as_many_blocks_as_a_verdict_takes() {
     let agreeing = |blocks: u32| -> Vec<Record> {
         records(2 * blocks).into_iter().filter(|record| record.block % 2 == 0).collect()
     };
-    // 2/2⁸ is the first below 0.01, 2/2¹⁰ below 0.002; it is also below 0.05/18, and 17 of 100 may stay open.
-    assert_eq!((blocks_for(1), blocks_for(10), blocks_for(100)), (8, 10, 10));
+    // 2/2⁹ is the first below 0.007, 2/2¹¹ below 0.0019; 2/2¹⁰ is below 0.05/18, and 17 of 100 may stay open.
+    assert_eq!((blocks_for(1), blocks_for(10), blocks_for(100)), (9, 11, 10));
     let early = ask(&design, &agreeing(4));
-    assert!((early.ratio - (8.0_f64 / 4.0).sqrt()).abs() < 1e-12);
+    assert!((early.ratio - (9.0_f64 / 4.0).sqrt()).abs() < 1e-12);
     assert_eq!(models(&early), vec!["process", "thread"]);
-    assert!(ask(&design, &agreeing(8)).treatments.is_empty());
+    assert!(ask(&design, &agreeing(9)).treatments.is_empty());
 }
 
 #[test]

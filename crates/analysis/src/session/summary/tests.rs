@@ -71,16 +71,16 @@ fn summary(designs: &[Design], records: &[Record]) -> Summary {
 
 #[test]
 fn a_session_becomes_numbers_and_verdicts() {
-    let records = records(10);
+    let records = records(11);
     let summary = summary(&[study()], &records);
     assert_eq!((summary.format, summary.complete), (SUMMARY_FORMAT, true));
     let found = &summary.experiments[0];
-    assert_eq!((found.id.as_str(), found.version, found.blocks), ("made_up", 3, 10));
-    assert_eq!((found.outcomes.len(), found.outcomes[0].trials), (1, 30));
+    assert_eq!((found.id.as_str(), found.version, found.blocks), ("made_up", 3, 11));
+    assert_eq!((found.outcomes.len(), found.outcomes[0].trials), (1, 33));
     // Three treatments, and of three responses only the time was measured: the counters hold no
     // CPU time here.
     assert_eq!(found.estimates.len(), 3);
-    assert_eq!(found.estimates[0].estimate.unwrap().samples, 10);
+    assert_eq!(found.estimates[0].estimate.unwrap().samples, 11);
     let cost = found.findings[0].result.estimate.unwrap();
     assert!(cost.low < 8.0 && cost.high > 8.0 && cost.high / cost.low < 1.02, "{cost:?}");
     let verdicts: Vec<Verdict> = found.claims.iter().map(|claim| claim.verdict).collect();
@@ -93,7 +93,7 @@ fn a_session_becomes_numbers_and_verdicts() {
     let later = summary.trust.floor_in_ten_times.unwrap();
     assert!(later < floor / 3.0 && later > floor / 5.0, "{later}");
     // One response was measured, by a clock alone, once a trial.
-    assert_eq!((found.floors.len(), found.floors[0].blocks), (1, 10));
+    assert_eq!((found.floors.len(), found.floors[0].blocks), (1, 11));
     assert!(found.floors[0].now.unwrap() < 0.02, "{:?}", found.floors);
     assert_eq!((found.variances.len(), found.variances[0].within_trials), (1, None));
     assert_eq!(found.variances[0].largest, Source::BetweenBlocks);
