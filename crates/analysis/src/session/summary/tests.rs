@@ -99,7 +99,7 @@ fn a_session_becomes_numbers_and_verdicts() {
     assert_eq!(found.variances[0].largest, Source::BetweenBlocks);
     assert!(found.claims.iter().all(|claim| claim.grade == Grade::Timing));
     assert!(found.claims[0].raise.starts_with("A count of what"), "{}", found.claims[0].raise);
-    assert_eq!(summary.harness.trials, 30);
+    assert_eq!(summary.harness.trials, 33);
     assert!(found.warnings.is_empty(), "{:?}", found.warnings);
 }
 
