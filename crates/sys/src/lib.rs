@@ -55,7 +55,6 @@ pub mod sock_diag;
 pub mod stdio;
 pub mod syscall;
 pub mod task;
-pub mod terminal;
 #[cfg(test)]
 mod testing;
 mod text;

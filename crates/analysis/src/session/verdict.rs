@@ -158,20 +158,26 @@ const OPEN_SHARE: f64 = 1.0 / 6.0;
 /// Returns the fewest blocks with which a session of this number of claims is expected to decide those whose
 /// blocks agree, where [`OPEN_SHARE`] of the claims stay open.
 pub fn blocks_for(claims: usize) -> u32 {
-    blocks_that_reach(claim_limit(1 + left_open(claims), claims))
+    blocks_that_reach(claim_limit(1 + left_open(claims), claims), 0)
 }
 
-/// Returns the same for planted answers, which nobody takes home.
+/// Returns the fewest blocks with which such a session decides claims of which one block disagrees.
+pub(crate) fn blocks_with_one_against(claims: usize) -> u32 {
+    blocks_that_reach(claim_limit(1 + left_open(claims), claims), 1)
+}
+
+/// Returns the same as [`blocks_for`] for planted answers, which nobody takes home.
 pub fn blocks_for_planted(answers: usize) -> u32 {
-    blocks_that_reach(limit(1 + left_open(answers)))
+    blocks_that_reach(limit(1 + left_open(answers)), 0)
 }
 
 fn left_open(of: usize) -> usize {
     (of as f64 * OPEN_SHARE).ceil() as usize
 }
 
-fn blocks_that_reach(limit: f64) -> u32 {
-    let enough = |blocks: &u32| 2.0 * binomial_at_most(0.0, f64::from(*blocks), 0.5) <= limit;
+fn blocks_that_reach(limit: f64, against: u32) -> u32 {
+    let against = f64::from(against);
+    let enough = |blocks: &u32| 2.0 * binomial_at_most(against, f64::from(*blocks), 0.5) <= limit;
     (BLOCKS_FREE as u32..=BLOCKS_AHEAD as u32).find(enough).unwrap_or(BLOCKS_AHEAD as u32)
 }
 

@@ -71,8 +71,7 @@ pub(crate) enum Preset {
 /// prints what the program wrote, how it ended, and where its cycles went: useful work, data hazards, control,
 /// traps, misses. All numbers are computed and the same on every machine. docs/core.md shows lessons with it.
 ///
-/// --pipeline draws who was in which stage. --html writes a page with a slider over the cycles. --step shows
-/// the same in the terminal.
+/// --pipeline draws who was in which stage. --html writes a page with a slider over the cycles.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct CoreArgs {
@@ -90,9 +89,6 @@ pub(crate) struct CoreArgs {
     /// They are the first, or those from the first cycle of --pipeline on. `-` is standard output.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// Show registers, pipeline and caches in the terminal, cycle by cycle, back and forth
-    #[arg(long, conflicts_with_all = ["json", "html"])]
-    pub(crate) step: bool,
     /// Print the result as JSON (docs/core.schema.json)
     #[arg(long)]
     pub(crate) json: bool,

@@ -6,7 +6,6 @@ mod page;
 mod recording;
 mod run;
 mod sizes;
-mod step;
 
 pub(crate) use options::{Moment, Setting, Shape, Window};
 
@@ -54,17 +53,9 @@ pub(crate) fn core(args: &CoreArgs) -> anyhow::Result<Exit> {
     let config = config(args)?;
     let content = read(path)?;
     let loaded = load(args, path, &content, args.compressed)?;
-    if args.step {
-        step::check_terminal()?;
-    }
     let html = place(args.html.as_deref(), "--html")?;
     let ran = run::run(&loaded, &config, args.pipeline)?;
     let exit = ran.exit();
-    if args.step {
-        let recording = recording::record(&loaded, &config, &ran)?;
-        step::show(&recording)?;
-        return Ok(exit);
-    }
     let mut result = run::result(&loaded, &config, &ran);
     if args.sizes {
         result.curves = curves(args, path, &content, &loaded, &config)?;

@@ -1,4 +1,4 @@
-//! What happened in some hundreds of steps, cycle by cycle: what the page and the view in the terminal show.
+//! What happened in some hundreds of steps, cycle by cycle: what the page shows.
 
 use super::run::{Loaded, Ran, UNASKED_STEPS};
 use super::{Window, label};

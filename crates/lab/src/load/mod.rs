@@ -107,7 +107,8 @@ fn verdict(result: &LoadResult) -> anyhow::Result<Exit> {
 }
 
 fn measure(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Outcome> {
-    if let Some(path) = args.log.as_deref().filter(|path| path.extension() == Some("zst".as_ref())) {
+    if let Some(path) = args.log.as_deref().filter(|path| path.extension() == Some("zst".as_ref()))
+    {
         let instead = path.with_extension("gz");
         bail!("--log {}: a log is compressed with gzip: {}", path.display(), instead.display());
     }

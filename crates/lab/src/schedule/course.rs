@@ -124,16 +124,16 @@ impl Course {
         self.done.last_key_value().map_or(0, |(block, _)| block.saturating_add(1))
     }
 
-    /// Returns what decides whose block beyond the base is next, the least first: the time in ns that half of
-    /// the next block and all beyond the base take, doubled, for blocks of so many trials; past half as many blocks
-    /// again as the base has, none of them is before another.
+    /// Returns what decides whose block beyond the base is next, the least first: what half of the next block and all
+    /// beyond the base take, for blocks of so many trials, by its number of claims. Past half as many blocks again
+    /// as the base has, none of them is before another.
     pub(super) fn turn(&self, trials: usize) -> u64 {
         let (blocks, base) = (self.next_block(), self.base_blocks());
         if blocks >= base.saturating_add(base / 2) {
             return u64::MAX;
         }
         let halves = u64::from(blocks.saturating_sub(base)) * 2 + 1;
-        self.cost_ns(trials).saturating_mul(halves).min(u64::MAX - 1)
+        self.cost_ns(trials).saturating_mul(halves) / self.design.claims.len().max(1) as u64
     }
 
     /// Returns the treatments of a block that are still to be conducted, with their places in the

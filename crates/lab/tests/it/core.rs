@@ -143,7 +143,6 @@ fn what_cannot_be_run_is_refused_in_one_line() {
         ("nop", &["--input", "/nonexistent"], "--input"),
         ("nop", &["--html", "/nonexistent/x.html"], "--html"),
         ("nop", &["--html", "-", "--json"], "each want standard output"),
-        ("nop", &["--step"], "--step needs a terminal"),
         ("nop", &["--memory", "0:1GiB"], "--memory"),
         (".data\n.space 0x3ffffff\n.space 9", &[], "64 MiB"),
     ] {
@@ -180,30 +179,4 @@ fn a_page_needs_nothing_but_itself_and_is_bounded() {
         "{}",
         page.len()
     );
-}
-
-#[test]
-fn a_terminal_is_left_as_it_was() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("trap.s");
-    std::fs::write(&file, example("trap")).unwrap();
-    let words = [
-        binary().display().to_string(),
-        "core".into(),
-        file.display().to_string(),
-        "--step".into(),
-    ];
-    let line = format!("stty cols 80 rows 24; {}; stty -a", wording::command_line(&words));
-    let mut command = std::process::Command::new("timeout");
-    command
-        .args(["60", "script", "-qec", &line, "/dev/null"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    child.stdin.take().unwrap().write_all(b"llq").unwrap();
-    let output = child.wait_with_output().unwrap();
-    let shown = text(&output);
-    assert!(shown.contains("cycle 0 of 0 to 30") && shown.contains("\u{1b}[?1049l"), "{shown}");
-    let settings = shown.rsplit("\u{1b}[?1049l").next().unwrap();
-    assert!(settings.contains("isig icanon iexten echo "), "{settings}");
 }

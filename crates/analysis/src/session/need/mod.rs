@@ -4,7 +4,7 @@ use crate::session::diagnosis::{SHARE_NAMED, gap};
 use crate::session::effect::{effect, found};
 use crate::session::planted::{FINEST, asked_of_planted};
 use crate::session::sample::Table;
-use crate::session::verdict::{blocks_for, blocks_for_planted};
+use crate::session::verdict::{blocks_for_planted, blocks_with_one_against};
 use crate::stats::order::median;
 use model::{
     Claim, Design, Diagnosis, FindingResult, Headline, Planted, Quantity, QuantityResult, Record,
@@ -180,9 +180,9 @@ pub fn compared(design: &Design, treatments: &[Treatment]) -> Vec<Vec<Treatment>
 /// the treatments that are planned, and how many verdicts the session's claims and planted answers
 /// share their error among.
 ///
-/// All need blocks enough for a verdict ([`blocks_for`]), however narrow their interval is, and, except
-/// planted answers, blocks that span [`SPAN_MIN_MS`]. What is
-/// asked to be narrow is the interval at the level of a single verdict, 99.5 %.
+/// All need blocks enough for a verdict although one of them disagrees ([`blocks_with_one_against`]), however
+/// narrow their interval is, planted answers as many as agree ([`blocks_for_planted`]). The others' blocks must
+/// span [`SPAN_MIN_MS`]. What is asked to be narrow is the interval at the level of a single verdict, 99.5 %.
 ///
 /// A finding and the gap of a diagnosis are asked to be as precise as the design says, a claim as
 /// precise as [`asked_of`] says, a planted answer as [`asked_of_planted`] says, a suspect's share of a
@@ -199,7 +199,8 @@ pub fn need(
     let mut ratio = 0.0_f64;
     let mut wanted: BTreeSet<&Treatment> = BTreeSet::new();
     let plants = design.claims.is_empty() && !design.planted.is_empty();
-    let blocks = if plants { blocks_for_planted(verdicts) } else { blocks_for(verdicts) };
+    let blocks =
+        if plants { blocks_for_planted(verdicts) } else { blocks_with_one_against(verdicts) };
     let blocks = f64::from(blocks);
     let started = || records.iter().map(|record| record.started_unix_ms);
     let span = started().max().unwrap_or(0).saturating_sub(started().min().unwrap_or(0));

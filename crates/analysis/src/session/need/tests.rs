@@ -1,5 +1,6 @@
 use super::*;
 use crate::fixture::{design, task};
+use crate::session::verdict::blocks_for;
 use model::{Cell, Finding, Outcome, Profile, Region};
 
 fn finding(id: &str, quantity: Quantity, drives: bool) -> Finding {
@@ -223,11 +224,12 @@ fn numbers_that_agree_ask_for_as_many_blocks_as_a_verdict_takes() {
         records(2 * blocks).into_iter().filter(|record| record.block % 2 == 0).collect()
     };
     // 2/2⁹ is the first below 0.007, 2/2¹¹ below 0.0019; 2/2¹⁰ is below 0.05/18, and 17 of 100 may stay open.
-    assert_eq!((blocks_for(1), blocks_for(10), blocks_for(100)), (9, 11, 10));
+    assert_eq!([1, 10, 100].map(blocks_for), [9, 11, 10]);
+    assert_eq!([1, 10, 100].map(blocks_with_one_against), [12, 14, 14]);
     let early = ask(&design, &agreeing(4));
-    assert!((early.ratio - (9.0_f64 / 4.0).sqrt()).abs() < 1e-12);
+    assert!((early.ratio - (12.0_f64 / 4.0).sqrt()).abs() < 1e-12);
     assert_eq!(models(&early), vec!["process", "thread"]);
-    assert!(ask(&design, &agreeing(9)).treatments.is_empty());
+    assert!(ask(&design, &agreeing(12)).treatments.is_empty());
 }
 
 #[test]
