@@ -47,6 +47,17 @@ enum Chore {
     Libraries,
     /// Check only the rules that are read off the sources
     Tidy,
+    /// Print the numbers of the code's shape and their limits
+    ///
+    /// xtask/shape.txt has the limits. Tidy fails where a number is above its limit.
+    Shape {
+        /// Lower the limits to the numbers
+        #[arg(long, conflicts_with = "places")]
+        write: bool,
+        /// Print where the things lie that the number called NAME counts
+        #[arg(long, value_name = "NAME")]
+        places: Option<String>,
+    },
     /// Print a random sample of the sentences that users read
     Strings {
         /// Print N of them
@@ -136,6 +147,8 @@ fn perform(Asked { chore, no_install }: &Asked) -> Result<u8> {
         Chore::Tools => steps::tools(root, install)?,
         Chore::Libraries => deny::check(root, install, deny::Advisory::Printed)?,
         Chore::Tidy => tidy(root)?,
+        Chore::Shape { places: Some(name), .. } => tidy::places(root, name)?,
+        Chore::Shape { write, places: None } => tidy::shape(root, *write)?,
         Chore::Strings { sample, seed } => strings::print(root, *sample, *seed)?,
         Chore::Calibrate { rounds } => return calibrate::calibrate(root, install, *rounds),
         Chore::Rtl { dir, write } => return rtl::rtl(root, install, dir, *write),
@@ -192,6 +205,8 @@ mod tests {
     fn the_words_are_understood() {
         assert_eq!(parse("test --no-install").unwrap(), Chore::Test);
         assert_eq!(parse("calibrate --rounds 40").unwrap(), Chore::Calibrate { rounds: Some(40) });
+        let shape = Chore::Shape { write: false, places: Some("constants".into()) };
+        assert_eq!(parse("shape --places constants").unwrap(), shape);
         let rtl = Chore::Rtl { dir: "core".into(), write: true };
         assert_eq!(parse("rtl core --write").unwrap(), rtl);
         let promises = Chore::Promises { binary: Some("s".into()), only: Some("load".into()) };
@@ -205,6 +220,7 @@ mod tests {
             "slurm up d 17",
             "vm k",
             "vm --write",
+            "shape --write --places constants",
         ] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }

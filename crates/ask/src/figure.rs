@@ -11,8 +11,8 @@
 //! what they are. A factor that is not named stands at its baseline. Several levels of one factor choose among
 //! those that are shown of it.
 
-use crate::parse::{Cursor, Name};
-use crate::resolve::{axis, factor, located, response};
+use crate::names::{Name, axis, factor, located, response};
+use crate::parse::Cursor;
 use crate::{Error, hint};
 use model::{Cell, Design, Drawn, Factor, Plot, Quantity, Unit};
 use std::collections::BTreeMap;

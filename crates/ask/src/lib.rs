@@ -21,6 +21,7 @@
 
 mod figure;
 mod holds;
+mod names;
 mod near;
 mod parse;
 mod print;

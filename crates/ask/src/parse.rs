@@ -1,7 +1,7 @@
 //! From text to a quantity, whose names are looked up in a design on the way.
 
 use crate::Error;
-use crate::resolve::{axis, factor, level, of_levels, response};
+use crate::names::{LevelName, Name, axis, factor, level, of_levels, response};
 use model::{Cell, Design, Quantity};
 
 /// The forms that an expression can have, for errors.
@@ -13,39 +13,6 @@ const ENDS: [char; 7] = [',', '=', '[', ']', '(', ')', '"'];
 
 /// The functions of the language.
 const FUNCTIONS: [&str; 5] = ["growth", "linearity", "proportion", "share", "rate"];
-
-/// A word of the expression with its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Name {
-    pub(crate) text: String,
-    /// Its first byte in the expression.
-    pub(crate) at: usize,
-}
-
-impl Name {
-    /// Returns an error about the word.
-    pub(crate) fn error(&self, what: impl Into<String>) -> Error {
-        Error { at: self.at, what: what.into() }
-    }
-
-    /// Returns the error for a word that names none of what is known.
-    pub(crate) fn unknown<'k>(
-        &self,
-        whose: &str,
-        what: &str,
-        known: impl Iterator<Item = &'k str> + Clone,
-    ) -> Error {
-        let hint = crate::hint(&self.text, known);
-        self.error(format!("{whose} has no {what} {:?}; {hint}", self.text))
-    }
-}
-
-/// A level, with its factor where that is written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct LevelName {
-    pub(crate) factor: Option<Name>,
-    pub(crate) level: Name,
-}
 
 /// Returns the experiment that the first item of an expression names.
 pub fn experiment(text: &str) -> Option<String> {

@@ -1,6 +1,6 @@
 //! Why a law has no answer, and the checks that every number from outside passes.
 
-use crate::fit::Law;
+use crate::fit::law::Law;
 
 /// Why a law has no answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -28,7 +28,8 @@ pub use beside::Beside;
 pub use error::Error;
 pub use files::Place;
 pub use name::session_name;
-pub use read::{Stored, Torn, open, read_manifest};
+pub use read::{Stored, open, read_manifest};
+pub use trials::Torn;
 pub use write::{Pages, Writer};
 
 /// What is needed to understand the trials, or to go on with them.

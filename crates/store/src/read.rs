@@ -1,6 +1,6 @@
 use crate::plan::Plan;
-use crate::trials::{Trials, read_trials};
-use crate::words::in_words;
+use crate::trials::{Torn, Trials, read_trials};
+use crate::words::{explain, in_words};
 use crate::{Error, MANIFEST_BYTES_MAX, MANIFEST_FILE, TRIALS_FILE, files};
 use model::{Manifest, Record, SESSION_FORMAT};
 use serde::Deserialize;
@@ -24,15 +24,6 @@ pub struct Stored {
     pub torn: Option<Torn>,
 }
 
-/// An incomplete last line of `trials.ndjson`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Torn {
-    /// Its number, from 1.
-    pub line: u64,
-    /// The bytes there are of it.
-    pub bytes: u64,
-}
-
 /// Reads a session and changes nothing.
 ///
 /// A torn last line is reported in [`Stored::torn`]: that is what a killed writer leaves.
@@ -53,16 +44,6 @@ pub fn open(dir: &Path) -> Result<Stored, Error> {
     let dir = dir.to_path_buf();
     let Trials { records, repeated, torn, .. } = trials;
     Ok(Stored { dir, manifest, records, repeated, torn })
-}
-
-/// What serde says, without the line number that means nothing inside one line.
-pub(crate) fn explain(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    match text.strip_suffix(&place) {
-        Some(what) => format!("{what} (column {})", error.column()),
-        None => text,
-    }
 }
 
 /// The part of a manifest that every version of the format has.

@@ -3,7 +3,7 @@
 /// The most characters of an explanation: serde repeats what it did not expect.
 const CHARACTERS_MAX: usize = 500;
 
-/// Text without what a terminal takes for a command or what turns a line around, cut to a length
+/// Returns text without what a terminal takes for a command or what turns a line around, cut to a length
 /// that can be read.
 pub(crate) fn in_words(text: &str) -> String {
     let harmless = |c: char| match c {
@@ -16,6 +16,16 @@ pub(crate) fn in_words(text: &str) -> String {
         words.push('\u{2026}');
     }
     words
+}
+
+/// Returns what serde says, without the line number that means nothing inside one line.
+pub(crate) fn explain(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    match text.strip_suffix(&place) {
+        Some(what) => format!("{what} (column {})", error.column()),
+        None => text,
+    }
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@
 
 mod aside;
 mod command;
+mod doing;
 mod family;
 mod idle;
 mod limits;

@@ -22,7 +22,8 @@
 //! Where threads were seen to have less than [`THREADS_SHARE_MIN`] of the CPU time, or threads and
 //! processes less than [`SEEN_SHARE_MIN`], there is no answer.
 
-use crate::idle::{Asked, Doing, Idle};
+use crate::doing::{Asked, Doing, Name};
+use crate::idle::Idle;
 use crate::threads::Threads;
 use std::collections::HashMap;
 use sys::proc::{SchedStat, Thread};
@@ -33,9 +34,6 @@ pub(crate) const SEEN_SHARE_MIN: f64 = 0.9;
 
 /// The least part of it that must have been seen of threads that were there at a look.
 pub(crate) const THREADS_SHARE_MIN: f64 = 0.6;
-
-/// A thread: its process, and its own number.
-pub(crate) type Name = (Pid, Pid);
 
 /// The name of threads that have ended.
 const NOBODY: Name = (0, 0);

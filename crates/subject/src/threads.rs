@@ -1,8 +1,7 @@
 //! Every thread of a program with its time, its waits and its timeline.
 
-use crate::idle::Doing;
-use crate::slots::Name;
-use crate::waits::{Asker, Named, WaitId};
+use crate::doing::{Doing, Name, WaitId};
+use crate::waits::{Asker, Named};
 use model::{ThreadTime, WaitKind, Watched, WatchedCell, WatchedThread, WatchedWait};
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -324,7 +323,7 @@ impl List<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::idle::{Asked, Since};
+    use crate::doing::{Asked, Since};
 
     const MS: u64 = 1_000_000;
 

@@ -6,4 +6,5 @@ pub mod cpus;
 pub mod number;
 mod text;
 
+pub use number::counted;
 pub use text::*;

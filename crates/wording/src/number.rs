@@ -340,6 +340,11 @@ pub fn count(n: u64) -> String {
     number(n as f64, 0)
 }
 
+/// Returns "1 trial", "1 234 trials".
+pub fn counted(n: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
+}
+
 /// Returns a size as caches are sold, in powers of 1024: "48 KiB".
 pub fn binary(bytes: f64) -> String {
     let steps = [(1024.0 * 1024.0 * 1024.0, "GiB"), (1024.0 * 1024.0, "MiB"), (1024.0, "KiB")];

@@ -95,11 +95,6 @@ pub fn unit(unit: &Unit) -> String {
     }
 }
 
-/// Returns "1 trial", "1 234 trials".
-pub fn counted(n: u64, noun: &str) -> String {
-    format!("{} {noun}{}", crate::number::count(n), if n == 1 { "" } else { "s" })
-}
-
 /// Returns a command line as a shell would take it.
 pub fn command_line(words: &[String]) -> String {
     let (variables, command) = model::split_assignments(words);

@@ -20,12 +20,14 @@ pub(super) fn prose_only(text: &str) -> String {
 pub(crate) fn literals(text: &str) -> Vec<(usize, &str)> {
     let mut lexer = Lexer { rest: text, code: String::with_capacity(text.len()), word: false };
     let mut found = Vec::new();
+    let (mut line, mut seen) = (0, 0);
     while !lexer.rest.is_empty() {
+        line += lexer.code[seen..].matches('\n').count();
+        seen = lexer.code.len();
         let comment = lexer.rest.starts_with("//") || lexer.rest.starts_with("/*");
         if let Some((open, end)) = lexer.literal().filter(|_| !comment)
             && lexer.rest[..open].ends_with('"')
         {
-            let line = lexer.code.matches('\n').count();
             let content = lexer.rest[open..end].trim_end_matches('#');
             found.push((line, content.strip_suffix('"').unwrap_or(content)));
         }

@@ -9,11 +9,14 @@ mod catalog;
 mod imports;
 mod lexer;
 mod papers;
+mod product;
 mod prose;
+mod shape;
 mod size;
 mod words;
 
 pub(crate) use prose::sentences;
+pub(crate) use shape::{places, shape};
 
 use anyhow::{Context, Result};
 use std::fmt;
@@ -51,7 +54,7 @@ impl fmt::Display for Fault {
 }
 
 /// Every rule.
-const RULES: [fn(&Tree) -> Vec<Fault>; 17] = [
+const RULES: [fn(&Tree) -> Vec<Fault>; 18] = [
     imports::edges,
     imports::lints,
     imports::versions,
@@ -69,6 +72,7 @@ const RULES: [fn(&Tree) -> Vec<Fault>; 17] = [
     book::parts,
     book::chores,
     prose::plain,
+    shape::held,
 ];
 
 /// All faults of a tree, rule by rule.

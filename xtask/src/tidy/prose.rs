@@ -1,7 +1,7 @@
 //! Words that nobody who reads plain technical English expects, and the sentences of the product.
 
 use super::lexer::{code_only, literals, prose_only};
-use super::words::without_test_modules;
+use super::product::without_tests;
 use super::{Fault, Tree};
 
 /// Words that are not used, with what to write instead. A word that ends with `~` may go on.
@@ -81,7 +81,7 @@ pub(crate) fn sentences(tree: &Tree) -> Vec<(String, String)> {
         }
         let code = code_only(&file.text);
         let kept = match file.path.rsplit('.').next() {
-            Some("rs") => without_test_modules(&code),
+            Some("rs") => without_tests(&code),
             Some("toml") => code,
             _ => continue,
         };

@@ -41,7 +41,7 @@ pub(super) fn functions(tree: &Tree) -> Vec<Fault> {
 }
 
 /// The name of the function that a line begins, if it begins one.
-fn function_name(line: &str) -> Option<&str> {
+pub(super) fn function_name(line: &str) -> Option<&str> {
     let (before, after) = line.split_once("fn ")?;
     // A visibility such as `pub(crate)` or `pub(in path)`, and an ABI, whose literal is blank.
     let before = match before.trim_start().strip_prefix("pub(") {
@@ -79,7 +79,8 @@ fn function_lines(lines: &[&str]) -> usize {
     lines.len()
 }
 
-fn indent(line: &str) -> usize {
+/// Returns the bytes of white space before a line.
+pub(super) fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 

@@ -1,6 +1,7 @@
 //! Words that have no place in the sources.
 
 use super::lexer::code_only;
+use super::product::without_tests;
 use super::{Fault, SourceFile, Tree};
 
 /// Rooms that may print.
@@ -47,7 +48,7 @@ pub(super) fn attributes(tree: &Tree) -> Vec<Fault> {
 pub(super) fn printing(tree: &Tree) -> Vec<Fault> {
     let mut faults = Vec::new();
     for file in tree.rust().filter(|file| !may_print(&file.path)) {
-        let code = without_test_modules(&code_only(&file.text));
+        let code = without_tests(&code_only(&file.text));
         let macros = PRINT_MACROS.map(String::from);
         faults.extend(mentions(file, &code, &macros, "only lab prints; hand the text up"));
     }
@@ -60,28 +61,6 @@ fn may_print(path: &str) -> bool {
         || path.contains("/benches/")
         || path.ends_with("/tests.rs")
         || path.ends_with("/build.rs")
-}
-
-/// The code with the lines of what is compiled for tests only made empty.
-pub(super) fn without_test_modules(code: &str) -> String {
-    let mut kept = String::with_capacity(code.len());
-    let mut indent_of_test = None;
-    for line in code.lines() {
-        let content = line.trim();
-        let indent = line.len() - line.trim_start().len();
-        match indent_of_test {
-            None if content == "#[cfg(test)]" => indent_of_test = Some(indent),
-            None => kept.push_str(line),
-            Some(start) => {
-                let one_line = content.ends_with(';') || content.ends_with('}');
-                if indent == start && one_line {
-                    indent_of_test = None;
-                }
-            }
-        }
-        kept.push('\n');
-    }
-    kept
 }
 
 /// No path that exists on a developer's machine only.

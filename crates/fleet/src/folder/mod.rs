@@ -5,7 +5,9 @@
 //! rename, all of it at once. So what an orphan of an earlier attempt goes on writing is never in the
 //! way of a later one, and whatever has its place is whole.
 
-use crate::{Error, NODES_MAX, gather, names};
+mod gathered;
+
+use crate::{Error, NODES_MAX, names};
 use model::{FLEET_FORMAT, Fleet, FleetEngine, FleetNode, NodeFacts, natural};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -110,7 +112,7 @@ impl Folder {
         }
         let mut folder = Folder { path: path.to_path_buf(), fleet: fleet_of(&file)? };
         if folder.fleet.engine == FleetEngine::Gather {
-            folder.fleet.nodes = gather::nodes(&folder.published()?);
+            folder.fleet.nodes = gathered::nodes(&folder.published()?);
         }
         Ok(folder)
     }

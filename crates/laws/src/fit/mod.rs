@@ -32,6 +32,7 @@ mod bootstrap;
 mod choose;
 mod intervals;
 mod kinked;
+pub(crate) mod law;
 mod peak;
 mod smooth;
 mod solve;
@@ -40,6 +41,7 @@ pub use bootstrap::{Bootstrap, ROUNDS_LEAST, bootstrap};
 pub use choose::{
     Candidate, Choice, LackOfFit, REFUTED_BELOW, Reason, SUPPORTED_WITHIN, choose, lack_of_fit,
 };
+pub use law::{Coefficient, Law};
 pub use peak::Peak;
 
 use crate::Error;
@@ -52,38 +54,6 @@ pub const LEVEL: f64 = 0.95;
 
 /// No law has more coefficients.
 const MOST: usize = 3;
-
-/// A law that can be fitted, X as a function of n.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Law {
-    /// X = γ n.
-    Linear,
-    /// X = γ (n − s (n − 1)), s the serial part of the time on n workers.
-    Gustafson,
-    /// X = γ n / (1 + α (n − 1)): the next with β = 0.
-    Amdahl,
-    /// X = γ n / (1 + α (n − 1) + β n (n − 1)).
-    Usl,
-    /// X = γ min(n, c).
-    Kink,
-    /// X = γ m / (1 + α (m − 1)), m = min(n, c): a kink with contention below it.
-    ContendedKink,
-}
-
-/// What a law's number stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Coefficient {
-    /// γ: the throughput of one worker.
-    Gamma,
-    /// s: the serial part of the time on n workers.
-    Serial,
-    /// α: contention.
-    Alpha,
-    /// β: coherency.
-    Beta,
-    /// c: how many workers are served at a time.
-    Cores,
-}
 
 /// One trial: n workers and the throughput they reached.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -157,38 +127,6 @@ pub struct Fit {
 type Values = [f64; MOST];
 
 impl Law {
-    /// All of them, the simplest first.
-    pub const ALL: [Law; 6] =
-        [Law::Linear, Law::Gustafson, Law::Amdahl, Law::Kink, Law::Usl, Law::ContendedKink];
-
-    /// What its numbers stand for, in the order of [`Fit::parameters`].
-    pub fn coefficients(self) -> &'static [Coefficient] {
-        use Coefficient::{Alpha, Beta, Cores, Gamma, Serial};
-        match self {
-            Law::Linear => &[Gamma],
-            Law::Gustafson => &[Gamma, Serial],
-            Law::Amdahl => &[Gamma, Alpha],
-            Law::Usl => &[Gamma, Alpha, Beta],
-            Law::Kink => &[Gamma, Cores],
-            Law::ContendedKink => &[Gamma, Alpha, Cores],
-        }
-    }
-
-    fn is_kinked(self) -> bool {
-        matches!(self, Law::Kink | Law::ContendedKink)
-    }
-
-    /// At how many different n there must be points.
-    pub fn levels_needed(self) -> usize {
-        match self {
-            // One below the kink, and two beyond it to see that it is flat.
-            Law::Kink => 3,
-            // Three below it, to tell contention from a kink between two of them.
-            Law::ContendedKink => 5,
-            other => other.coefficients().len(),
-        }
-    }
-
     /// Throughput at n; not a number above 0 where the coefficients give none.
     fn value(self, v: &Values, n: f64) -> f64 {
         let more = n - 1.0;

@@ -2,8 +2,7 @@
 
 use crate::lines::{Line, read_line};
 use crate::plan::Plan;
-use crate::read::{Torn, explain};
-use crate::words::in_words;
+use crate::words::{explain, in_words};
 use crate::{Error, LINE_BYTES_MAX, TRIALS_BYTES_MAX};
 use model::{Record, share_names};
 use std::collections::{HashMap, HashSet};
@@ -27,6 +26,15 @@ pub(crate) struct Trials {
     /// The whole lines' bytes.
     pub(crate) whole_bytes: u64,
     pub(crate) torn: Option<Torn>,
+}
+
+/// An incomplete last line of `trials.ndjson`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Torn {
+    /// Its number, from 1.
+    pub line: u64,
+    /// The bytes there are of it.
+    pub bytes: u64,
 }
 
 /// Reads the lines of `file`, which is called `path` in errors.

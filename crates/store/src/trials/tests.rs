@@ -1,7 +1,7 @@
+use super::Torn;
 use super::{Shares, read_all};
 use crate::Error;
 use crate::plan::Plan;
-use crate::read::Torn;
 use model::{Check, Design, Factor, Level, Measured, Outcome, Profile, Record, Series, Treatment};
 use std::path::Path;
 

@@ -16,13 +16,10 @@ use sys::proc::wait::{self, Doing, End, Mapping, Memory, Waiting};
 use sys::proc::{SchedStat, Thread};
 use sys::task::Pid;
 
-use crate::idle::{Asked, Since};
+use crate::doing::{Asked, Since, WaitId};
 use crate::peers::Peers;
 
 pub(crate) use naming::{Named, Names};
-
-/// The number of a wait among those that were found.
-pub(crate) type WaitId = usize;
 
 /// The part of a stack that is searched for return addresses, in bytes: the innermost functions.
 const STACK_BYTES: usize = 3072;
