@@ -26,7 +26,7 @@ pub(crate) enum Advisory {
 /// # Errors
 /// If something is not as deny.toml wants it, or cannot be looked at.
 pub(crate) fn check(root: &Path, install: bool, advisory: Advisory) -> Result<()> {
-    let deny = program(root, install)?;
+    let deny = provide(root, install)?;
     let passes = |words: &str| -> Result<bool> {
         println!("-- cargo deny {words}");
         // Called as cargo calls it, so that it need not be on the path.
@@ -63,20 +63,20 @@ fn by_hand() -> String {
     format!("cargo install cargo-deny --locked --version {VERSION}")
 }
 
-/// Where `cargo-deny` is: on the path, or where an earlier check has put it.
-fn find(root: &Path) -> Option<PathBuf> {
+/// Returns where `cargo-deny` is: on the path, or where an earlier check has put it.
+pub(crate) fn find(root: &Path) -> Option<PathBuf> {
     let ours = steps::target(root).join("tools/bin/cargo-deny");
     on_path("cargo-deny").or_else(|| ours.is_file().then_some(ours))
 }
 
 /// Returns where `cargo-deny` is. Installs it if it is missing.
-fn program(root: &Path, install: bool) -> Result<PathBuf> {
+pub(crate) fn provide(root: &Path, install: bool) -> Result<PathBuf> {
     if let Some(found) = find(root) {
         println!("-- cargo deny: {}", found.display());
         return Ok(found);
     }
     if let Some(reason) = obstacle(root, install) {
-        bail!("{reason}");
+        bail!("no cargo-deny, {reason}");
     }
     let tools = steps::target(root).join("tools");
     let ours = tools.join("bin/cargo-deny");

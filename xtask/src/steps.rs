@@ -65,7 +65,7 @@ struct Titles {
 }
 
 impl Titles {
-    /// Format, lints, musl, release build, tools, libraries, tests, release binary, face, elsewhere, fleet and book.
+    /// Format, lints, musl, tools, release build, libraries, release binary, tests, face, elsewhere, fleet and book.
     const COUNT: usize = 12;
 
     fn next(&mut self, title: &str) -> Result<()> {
@@ -99,10 +99,15 @@ impl Background {
         Ok(Background { title, child, log, start: Instant::now() })
     }
 
-    /// Waits for the end, and prints what the command has printed.
-    fn finish(mut self) -> Result<()> {
+    /// Waits for the end, and prints what the command has printed. Adds what it skipped to `skipped`.
+    fn finish(mut self, skipped: &mut Vec<String>) -> Result<()> {
         let status = self.child.wait().context("cannot wait for a child")?;
-        say(String::from_utf8_lossy(&std::fs::read(&self.log)?).trim_end())?;
+        let printed = std::fs::read(&self.log)?;
+        let printed = String::from_utf8_lossy(&printed);
+        say(printed.trim_end())?;
+        let lines =
+            printed.lines().filter_map(|line| line.strip_prefix("-- ")?.split_once(SKIPPED));
+        skipped.extend(lines.map(|(what, reason)| format!("{what}: {reason}")));
         let seconds = self.start.elapsed().as_secs_f64();
         ensure!(status.success(), "step \"{}\" failed: {status}", self.title);
         say(&format!("-- {}: passed, {seconds:.1} s after it began", self.title))
@@ -122,6 +127,9 @@ impl Drop for Background {
 /// The programs that tests need, besides DuckDB.
 const TOOLS: [&str; 4] = ["browser", "RISC-V emulator", "GNU parallel", "Python with venv"];
 
+/// Stands between what was skipped and the reason.
+const SKIPPED: &str = ": SKIPPED, ";
+
 /// Makes tests print what they print, so that their reasons for a skip are seen.
 const SHOWN: [&str; 2] = ["--", "--show-output"];
 
@@ -138,6 +146,10 @@ pub(crate) fn tools(root: &Path, install: bool) -> Result<()> {
     }
     if let Err(error) = duckdb::provide(root, install) {
         say(&format!("-- DuckDB: not here, {error:#}"))?;
+    }
+    // After Python, which brings it in seconds.
+    if let Err(error) = deny::provide(root, install) {
+        say(&format!("-- cargo deny: not here, {error:#}"))?;
     }
     Ok(())
 }
@@ -161,9 +173,15 @@ impl Left {
         Ok(())
     }
 
+    /// Waits for a step that runs next to others.
+    fn finish(&mut self, background: Background) -> Result<()> {
+        let finished = background.finish(&mut self.skipped);
+        self.note(finished)
+    }
+
     /// Takes note of what this machine does not allow.
     fn skip(&mut self, what: &str, reason: &str) -> Result<()> {
-        say(&format!("-- {what}: SKIPPED, {reason}"))?;
+        say(&format!("-- {what}{SKIPPED}{reason}"))?;
         self.skipped.push(format!("{what}: {reason}"));
         Ok(())
     }
@@ -231,10 +249,6 @@ pub(crate) fn test(root: &Path, install: bool) -> Result<()> {
     let (mut titles, mut left) = (Titles { step: 0 }, Left::default());
     announce(root, install)?;
     let tools = chore(root, "tools", install)?;
-    let libraries = match deny::obstacle(root, install) {
-        Some(reason) => left.lack("libraries", &reason).map(|()| None)?,
-        None => Some(chore(root, "libraries", install)?),
-    };
     let (title, line) = RELEASE;
     let release = Background::start(title, command(line).current_dir(root), root)?;
     for (title, component, line) in LOOKS {
@@ -244,24 +258,25 @@ pub(crate) fn test(root: &Path, install: bool) -> Result<()> {
             None => left.note(conduct(title, line, command(line).current_dir(root)))?,
         }
     }
-    for (title, background) in [
-        (format!("{title}: {line}"), Some(release)),
-        ("tools".to_string(), Some(tools)),
-        ("libraries: cargo deny".to_string(), libraries),
-    ] {
-        titles.next(&title)?;
-        left.note(background.map_or(Ok(()), Background::finish))?;
+    titles.next("tools")?;
+    left.finish(tools)?;
+    let libraries = deny::find(root).map(|_| chore(root, "libraries", install)).transpose()?;
+    titles.next(&format!("{title}: {line}"))?;
+    left.finish(release)?;
+    titles.next("libraries: cargo deny")?;
+    match libraries {
+        Some(libraries) => left.finish(libraries)?,
+        None => left.lack("libraries", "cargo-deny could not be installed, see above")?,
     }
     left.look_for_tools(root, install)?;
-    for (title, line) in [TESTS, VERSION, FACE] {
+    let (title, line) = VERSION;
+    titles.next(&format!("{title}: {line}"))?;
+    left.note(conduct(title, line, command(line).current_dir(root)))?;
+    for (title, line) in [TESTS, FACE] {
         titles.next(&format!("{title}: {line}"))?;
         let mut command = command(line);
         if let Some(threads) = test_threads() {
             command.env(TEST_THREADS, threads);
-        }
-        if title == VERSION.0 {
-            left.note(conduct(title, line, command.current_dir(root)))?;
-            continue;
         }
         command.args(SHOWN).args(left.filters.iter().flat_map(|filter| ["--skip", filter]));
         if title == FACE.0 {
