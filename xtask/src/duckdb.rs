@@ -21,7 +21,7 @@ pub(crate) fn provide(root: &Path, install: bool) -> Result<()> {
         println!("-- DuckDB: {}", folder.display());
         return Ok(());
     }
-    let by_hand = commands(&folder).map(|command| shown(&command)).join(" && ");
+    let by_hand = by_hand(&folder);
     ensure!(install, "no DuckDB for the tests, and nothing is to be installed; type: {by_hand}");
     machine::provide("Python with venv", install)?;
     for mut command in commands(&folder) {
@@ -31,6 +31,24 @@ pub(crate) fn provide(root: &Path, install: bool) -> Result<()> {
     ensure!(works(&folder), "the DuckDB in {} does not answer; type: {by_hand}", folder.display());
     println!("-- DuckDB: {}", folder.display());
     Ok(())
+}
+
+/// Returns why DuckDB is not here and cannot be installed, as far as that is known before it is tried.
+pub(crate) fn obstacle(root: &Path, install: bool) -> Option<String> {
+    let folder = target(root).join("duckdb");
+    if works(&folder) {
+        return None;
+    }
+    let python = machine::obstacle("Python with venv", install);
+    let python = python.map(|reason| format!("Python with venv is missing: {reason}"));
+    python.or_else(|| {
+        (!install).then(|| format!("nothing is to be installed; type: {}", by_hand(&folder)))
+    })
+}
+
+/// One line for a person to type.
+fn by_hand(folder: &Path) -> String {
+    commands(folder).map(|command| shown(&command)).join(" && ")
 }
 
 /// The two commands that bring it. What an earlier try left half done is made anew.
@@ -71,7 +89,7 @@ mod tests {
         // The folder of what is built may be another than below this root; it is only looked into.
         let root = tempfile::tempdir().unwrap();
         if works(&super::target(root.path()).join("duckdb")) {
-            return println!("NOT RUN: there is a DuckDB");
+            return println!("skipped: there is a DuckDB");
         }
         let said = provide(root.path(), false).unwrap_err().to_string();
         assert!(said.starts_with("no DuckDB") && said.contains("-m venv"), "{said}");

@@ -67,30 +67,36 @@ const PROGRAMS: [&str; 9] =
 const PACKAGES: [&str; 5] =
     ["slurm-wlm", "slurm-wlm-basic-plugins", "munge", "iproute2", "util-linux"];
 
-/// Why no cluster can be had here; none where one can.
+/// Returns why no cluster can be had here, as far as that is known before its programs are installed.
 pub(crate) fn obstacle(install: bool) -> Option<String> {
+    forbidden().or_else(|| {
+        let missing = missing().join(", ");
+        let is_lacking = !install && !missing.is_empty();
+        let by_hand = by_hand();
+        is_lacking.then(|| {
+            format!("there is no {missing}, and nothing is to be installed; type: {by_hand}")
+        })
+    })
+}
+
+/// Returns why this machine can have no cluster, whatever is installed.
+pub(crate) fn forbidden() -> Option<String> {
     if !machine::is_root() {
         return Some("only root can make network namespaces and cgroups".into());
     }
     let missing = missing();
     // A container's root is root, and may make neither.
-    if !missing.contains(&"ip") && !missing.contains(&"unshare") {
-        let line = format!("unshare --net ip link add name {BRIDGE} type bridge");
-        if !command(&line).env("PATH", path()).works() {
-            return Some("this root may not make a network of its own, as in a container".into());
+    if !missing.contains(&"unshare") {
+        let bridge = format!("ip link add name {BRIDGE} type bridge");
+        let bridge = if missing.contains(&"ip") { "true" } else { &bridge };
+        if !command(&format!("unshare --net {bridge}")).env("PATH", path()).works() {
+            return Some("this root may not make a network, as in a container".into());
         }
     }
-    if missing.is_empty() {
-        return None;
-    }
-    let lacking = format!("there is no {}", missing.join(", "));
-    match (install, on_path("apt-get")) {
-        (false, _) => {
-            Some(format!("{lacking}, and nothing is to be installed; type: {}", by_hand()))
-        }
-        (true, None) => Some(format!("{lacking}, and only Debian's packages are known")),
-        (true, Some(_)) => None,
-    }
+    let is_lacking = !missing.is_empty() && on_path("apt-get").is_none();
+    is_lacking.then(|| {
+        format!("there is no {}, and only Debian's packages are known", missing.join(", "))
+    })
 }
 
 /// Daemons of the system lie where the PATH of a user need not lead.

@@ -1,10 +1,14 @@
 //! The one test command, step by step.
 
+mod elsewhere;
+mod skips;
+
 use crate::shell::{Run, command};
-use crate::{book, dist, duckdb, machine, slurm};
+use crate::{book, deny, dist, duckdb, machine, slurm};
 use anyhow::{Context, Result, ensure};
+use skips::Skips;
 use std::fs::File;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -61,8 +65,8 @@ struct Titles {
 }
 
 impl Titles {
-    /// Format, lints, musl, release build, tools, libraries, tests, release binary, face, fleet and book.
-    const COUNT: usize = 11;
+    /// Format, lints, musl, tools, release build, libraries, release binary, tests, face, elsewhere, fleet and book.
+    const COUNT: usize = 12;
 
     fn next(&mut self, title: &str) -> Result<()> {
         self.step += 1;
@@ -95,10 +99,15 @@ impl Background {
         Ok(Background { title, child, log, start: Instant::now() })
     }
 
-    /// Waits for the end, and prints what the command has printed.
-    fn finish(mut self) -> Result<()> {
+    /// Waits for the end, and prints what the command has printed. Adds what it skipped to `skipped`.
+    fn finish(mut self, skipped: &mut Vec<String>) -> Result<()> {
         let status = self.child.wait().context("cannot wait for a child")?;
-        say(String::from_utf8_lossy(&std::fs::read(&self.log)?).trim_end())?;
+        let printed = std::fs::read(&self.log)?;
+        let printed = String::from_utf8_lossy(&printed);
+        say(printed.trim_end())?;
+        let lines =
+            printed.lines().filter_map(|line| line.strip_prefix("-- ")?.split_once(SKIPPED));
+        skipped.extend(lines.map(|(what, reason)| format!("{what}: {reason}")));
         let seconds = self.start.elapsed().as_secs_f64();
         ensure!(status.success(), "step \"{}\" failed: {status}", self.title);
         say(&format!("-- {}: passed, {seconds:.1} s after it began", self.title))
@@ -118,8 +127,11 @@ impl Drop for Background {
 /// The programs that tests need, besides DuckDB.
 const TOOLS: [&str; 4] = ["browser", "RISC-V emulator", "GNU parallel", "Python with venv"];
 
-/// The tests that read what DuckDB reads.
-const OF_DUCKDB: &str = "query::";
+/// Stands between what was skipped and the reason.
+const SKIPPED: &str = ": SKIPPED, ";
+
+/// Makes tests print what they print, so that their reasons for a skip are seen.
+const SHOWN: [&str; 2] = ["--", "--show-output"];
 
 /// Installs the programs that the tests need. What cannot be had is named, with a reason.
 pub(crate) fn tools(root: &Path, install: bool) -> Result<()> {
@@ -134,6 +146,10 @@ pub(crate) fn tools(root: &Path, install: bool) -> Result<()> {
     }
     if let Err(error) = duckdb::provide(root, install) {
         say(&format!("-- DuckDB: not here, {error:#}"))?;
+    }
+    // After Python, which brings it in seconds.
+    if let Err(error) = deny::provide(root, install) {
+        say(&format!("-- cargo deny: not here, {error:#}"))?;
     }
     Ok(())
 }
@@ -157,33 +173,57 @@ impl Left {
         Ok(())
     }
 
+    /// Waits for a step that runs next to others.
+    fn finish(&mut self, background: Background) -> Result<()> {
+        let finished = background.finish(&mut self.skipped);
+        self.note(finished)
+    }
+
+    /// Takes note of what this machine does not allow.
     fn skip(&mut self, what: &str, reason: &str) -> Result<()> {
-        say(&format!("-- {what}: SKIPPED, {reason}"))?;
+        say(&format!("-- {what}{SKIPPED}{reason}"))?;
         self.skipped.push(format!("{what}: {reason}"));
         Ok(())
     }
 
-    /// Takes note of the tools that are still missing. On a machine of continuous integration nothing may be
-    /// left out that a package manager has.
+    /// Takes note of what is missing and could be installed. On a machine of continuous integration nothing may
+    /// be left out for that reason.
+    fn lack(&mut self, what: &str, reason: &str) -> Result<()> {
+        if std::env::var_os("CI").is_some() {
+            self.failed.push(format!("CI is set, and {what} could be installed: {reason}"));
+        }
+        self.skip(what, reason)
+    }
+
+    /// Takes note of the tools that are still missing.
     fn look_for_tools(&mut self, root: &Path, install: bool) -> Result<()> {
         for tool in TOOLS.into_iter().filter(|tool| !machine::is_here(tool)) {
             let why = machine::obstacle(tool, install);
             let why = why.unwrap_or_else(|| "it could not be installed, see above".into());
             self.filters.extend(machine::tests_of(tool));
-            self.skip(&format!("tests that need the {tool}"), &why)?;
+            self.lack(&format!("tests that need the {tool}"), &why)?;
         }
         if !duckdb::works(&target(root).join("duckdb")) {
-            self.filters.push(OF_DUCKDB);
-            self.skip("tests that need DuckDB", "it could not be installed, see above")?;
-        }
-        if !self.filters.is_empty() && std::env::var_os("CI").is_some() {
-            self.failed.push("CI is set, and tools are missing that can be installed".into());
+            let why = duckdb::obstacle(root, install);
+            let why = why.unwrap_or_else(|| "it could not be installed, see above".into());
+            self.lack("tests that need DuckDB", &why)?;
         }
         Ok(())
     }
 
+    /// Runs tests. Those that skip themselves are noted with their reasons.
+    fn test(&mut self, title: &str, line: &str, command: &mut Command) -> Result<()> {
+        let mut skips = Skips::default();
+        let tested = conduct_heard(title, line, command, &mut skips);
+        self.skipped.append(&mut skips.found);
+        self.note(tested)
+    }
+
     fn end(self, begin: Instant) -> Result<()> {
         let seconds = begin.elapsed().as_secs_f64();
+        if !self.skipped.is_empty() {
+            say("")?;
+        }
         for skipped in &self.skipped {
             say(&format!("-- skipped: {skipped}"))?;
         }
@@ -207,52 +247,75 @@ impl Left {
 pub(crate) fn test(root: &Path, install: bool) -> Result<()> {
     let begin = Instant::now();
     let (mut titles, mut left) = (Titles { step: 0 }, Left::default());
-    for tool in TOOLS {
-        if let Some(reason) = machine::obstacle(tool, install) {
-            say(&format!("-- {tool}: not here, {reason}"))?;
-        }
-    }
-    let (tools, libraries) = (chore(root, "tools", install)?, chore(root, "libraries", install)?);
+    announce(root, install)?;
+    let tools = chore(root, "tools", install)?;
     let (title, line) = RELEASE;
     let release = Background::start(title, command(line).current_dir(root), root)?;
     for (title, component, line) in LOOKS {
         titles.next(&format!("{title}: {line}"))?;
         match reason_to_skip(component, line) {
-            Some(reason) => left.skip(title, &reason)?,
+            Some(reason) => left.lack(title, &reason)?,
             None => left.note(conduct(title, line, command(line).current_dir(root)))?,
         }
     }
-    for (title, background) in [
-        (format!("{title}: {line}"), release),
-        ("tools".to_string(), tools),
-        ("libraries: cargo deny".to_string(), libraries),
-    ] {
-        titles.next(&title)?;
-        left.note(background.finish())?;
+    titles.next("tools")?;
+    left.finish(tools)?;
+    let libraries = deny::find(root).map(|_| chore(root, "libraries", install)).transpose()?;
+    titles.next(&format!("{title}: {line}"))?;
+    left.finish(release)?;
+    titles.next("libraries: cargo deny")?;
+    match libraries {
+        Some(libraries) => left.finish(libraries)?,
+        None => left.lack("libraries", "cargo-deny could not be installed, see above")?,
     }
     left.look_for_tools(root, install)?;
-    for (title, line) in [TESTS, VERSION, FACE] {
+    let (title, line) = VERSION;
+    titles.next(&format!("{title}: {line}"))?;
+    left.note(conduct(title, line, command(line).current_dir(root)))?;
+    for (title, line) in [TESTS, FACE] {
         titles.next(&format!("{title}: {line}"))?;
         let mut command = command(line);
         if let Some(threads) = test_threads() {
             command.env(TEST_THREADS, threads);
         }
-        if title == TESTS.0 && !left.filters.is_empty() {
-            command.arg("--").args(left.filters.iter().flat_map(|filter| ["--skip", filter]));
-        }
+        command.args(SHOWN).args(left.filters.iter().flat_map(|filter| ["--skip", filter]));
         if title == FACE.0 {
             command.env(TESTED, target(root).join("release/scruple"));
         }
-        left.note(conduct(title, line, command.current_dir(root)))?;
+        left.test(title, line, command.current_dir(root))?;
+    }
+    titles.next(&format!("{}: {}", elsewhere::TITLE, elsewhere::TESTS))?;
+    match elsewhere::obstacle(root) {
+        Some(reason) => left.skip(elsewhere::TITLE, &reason)?,
+        None => left.note(elsewhere::test(root))?,
     }
     titles.next(&format!("{}: {}", FLEET.0, FLEET.1))?;
     match fleet_obstacle(install) {
+        Some(reason) if slurm::forbidden().is_none() => left.lack(FLEET.0, &reason)?,
         Some(reason) => left.skip(FLEET.0, &reason)?,
         None => left.note(fleet(root, install))?,
     }
     titles.next("book")?;
     left.note(book::book(root).context("step \"book\" failed"))?;
     left.end(begin)
+}
+
+/// Names what is missing and cannot be installed, before anything takes time.
+fn announce(root: &Path, install: bool) -> Result<()> {
+    let tools = TOOLS.map(|tool| (tool, machine::obstacle(tool, install)));
+    let looks = LOOKS.map(|(title, component, line)| (title, reason_to_skip(component, line)));
+    let others = [
+        ("DuckDB", duckdb::obstacle(root, install)),
+        ("cargo deny", deny::obstacle(root, install)),
+        (FLEET.0, slurm::obstacle(install)),
+        (elsewhere::TITLE, elsewhere::obstacle(root)),
+    ];
+    for (what, obstacle) in tools.into_iter().chain(looks).chain(others) {
+        if let Some(reason) = obstacle {
+            say(&format!("-- {what}: will be skipped, {reason}"))?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns why there can be no cluster, also after its programs were installed.
@@ -269,6 +332,25 @@ fn chore(root: &Path, title: &'static str, install: bool) -> Result<Background> 
     let mut command = Command::new(std::env::current_exe().context("cannot find this program")?);
     command.arg(title).args((!install).then_some("--no-install")).current_dir(root);
     Background::start(title, &mut command, root)
+}
+
+/// Runs a step of tests to its end, and listens for what they skip.
+fn conduct_heard(title: &str, line: &str, command: &mut Command, skips: &mut Skips) -> Result<()> {
+    let start = Instant::now();
+    let cannot = || format!("cannot start {line}");
+    let mut child = command.stdout(Stdio::piped()).spawn().with_context(cannot)?;
+    let mut printed = BufReader::new(child.stdout.take().context("no pipe of a child")?);
+    let mut bytes = Vec::new();
+    while printed.read_until(b'\n', &mut bytes)? > 0 {
+        let text = String::from_utf8_lossy(&bytes);
+        if let Some(shown) = skips.hear(text.trim_end_matches('\n')) {
+            say(shown)?;
+        }
+        bytes.clear();
+    }
+    let status = child.wait().context("cannot wait for a child")?;
+    ensure!(status.success(), "step \"{title}\" failed: {line}: {status}");
+    say(&format!("-- {title}: passed in {:.1} s", start.elapsed().as_secs_f64()))
 }
 
 /// Runs a step to its end.

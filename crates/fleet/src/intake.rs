@@ -320,7 +320,7 @@ mod tests {
         }
         for program in ["cat", "gzip", "zstd", "xz"] {
             if sys::program::find(program).is_none() {
-                println!("NOT RUN: no {program}");
+                println!("skipped: no {program}");
                 continue;
             }
             let archive = dir.path().join("archive");

@@ -323,7 +323,7 @@ fn a_bare_srun_gets_one_cpu_and_the_session_says_so() {
     let _alone = support::alone();
     let Some(cluster) = Cluster::find() else { return };
     if sys::topology::online().len() < 2 {
-        println!("this machine has one CPU: not looked at");
+        println!("skipped: this machine has one CPU");
         return;
     }
     cluster.wait_until_idle();

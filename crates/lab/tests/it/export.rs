@@ -368,7 +368,7 @@ fn the_examples_arrive_at_the_numbers_of_the_summary() {
     ] {
         let there = Command::new(program).args(check).output();
         if !there.is_ok_and(|output| output.status.success()) {
-            println!("NOT RUN: docs/examples/{file}: no {program} {}", check.join(" "));
+            println!("skipped: docs/examples/{file}: no {program} {}", check.join(" "));
             continue;
         }
         let example = repository().join("docs/examples").join(file);

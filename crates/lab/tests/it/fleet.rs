@@ -473,7 +473,7 @@ fn an_orphan_that_ends_late_keeps_its_session_to_itself() {
 #[test]
 fn a_job_with_one_cpu_of_several_says_so_and_its_session_is_marked() {
     if sys::topology::online().len() < 2 {
-        println!("this machine has one CPU: not looked at");
+        println!("skipped: this machine has one CPU");
         return;
     }
     let cluster = Cluster::new();
@@ -536,7 +536,7 @@ fn has_parallel() -> bool {
     let there = Command::new("parallel").arg("--version").output();
     let there = there.is_ok_and(|output| output.stdout.starts_with(b"GNU parallel"));
     if !there {
-        println!("there is no GNU parallel: not looked at");
+        println!("skipped: there is no GNU parallel");
     }
     there
 }

@@ -44,7 +44,7 @@ fn engines(folder: &Path) -> Vec<PathBuf> {
     for name in ["duckdb", "python3"] {
         let program = target.join("duckdb/bin").join(name);
         if !program.exists() {
-            println!("NOT RUN: no {} (cargo xtask test installs it)", program.display());
+            println!("skipped: no {} (cargo xtask test installs it)", program.display());
             continue;
         }
         let place = folder.join(name);

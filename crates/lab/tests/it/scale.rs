@@ -93,7 +93,7 @@ fn bad_input_is_refused_in_a_line_that_says_what_would_be_right() {
 #[test]
 fn a_session_is_measured_stored_and_told_again() {
     if std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() < 2) {
-        eprintln!("not looked at: copies at once need two CPUs");
+        eprintln!("skipped: copies at once need two CPUs");
         return;
     }
     let _alone = alone();

@@ -36,7 +36,7 @@ fn on_a_terminal(folder: &Path, words: &[&str]) -> Option<String> {
         .stderr(Stdio::null())
         .status();
     if made.is_err() {
-        println!("not looked at: there is no script(1) to make a terminal");
+        println!("skipped: there is no script(1) to make a terminal");
         return None;
     }
     let shown = String::from_utf8_lossy(&fs::read(shown).unwrap()).into_owned();

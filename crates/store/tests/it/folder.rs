@@ -320,7 +320,7 @@ impl Drop for Mount {
 #[test]
 fn a_full_disk_is_an_error_and_harms_nothing() {
     let Some(mount) = Mount::new("size=64k") else {
-        eprintln!("not looked at: this user may not mount a small tmpfs");
+        eprintln!("skipped: this user may not mount a small tmpfs");
         return;
     };
     let dir = mount.at.path().join("s");
@@ -402,7 +402,7 @@ fn a_session_that_cannot_begin_leaves_nothing() {
     // Room for the inodes of the top and of the session's folder, the lock and the trials, but
     // not for the manifest.
     let Some(mount) = Mount::new("size=64k,nr_inodes=4") else {
-        eprintln!("not looked at: this user may not mount a small tmpfs");
+        eprintln!("skipped: this user may not mount a small tmpfs");
         return;
     };
     let dir = mount.at.path().join("s");
@@ -425,7 +425,7 @@ fn a_folder_that_may_not_be_written_is_named() {
     drop(Writer::create(&dir, &manifest()).unwrap());
     fs::set_permissions(&dir, fs::Permissions::from_mode(0o555)).unwrap();
     if fs::write(dir.join("probe"), "").is_ok() {
-        eprintln!("not looked at: permissions do not hold this user (root)");
+        eprintln!("skipped: permissions do not hold this user (root)");
         return;
     }
     let error = Writer::resume(&dir).unwrap_err().to_string();
