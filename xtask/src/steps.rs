@@ -40,17 +40,12 @@ const LOOKS: [(&str, &str, &str); 3] = [
 const RELEASE: (&str, &str) = ("release build", "cargo build --release");
 
 /// All tests are built once, with the same features, whatever step runs them. `export/parquet` is on in
-/// `export` alone: the binary is the ordinary one, which has to say that it has none.
+/// `export` alone. The binary that they start is the ordinary one of the release build, which users have, and
+/// which has to say that it has no Parquet.
 const TESTS: (&str, &str) =
     ("tests", "cargo test --workspace --features export/parquet --no-fail-fast");
 
 const VERSION: (&str, &str) = ("release binary", "cargo run --release --quiet -- --version");
-
-/// The tests of the command line, with the release build's scruple.
-const FACE: (&str, &str) = (
-    "the face, release build",
-    "cargo test --workspace --features export/parquet --test it face::",
-);
 
 /// What is tested on a cluster.
 const FLEET: (&str, &str) =
@@ -65,8 +60,8 @@ struct Titles {
 }
 
 impl Titles {
-    /// Format, lints, musl, tools, release build, libraries, release binary, tests, face, elsewhere, fleet and book.
-    const COUNT: usize = 12;
+    /// Format, lints, musl, tools, release build, libraries, release binary, tests, elsewhere, fleet and book.
+    const COUNT: usize = 11;
 
     fn next(&mut self, title: &str) -> Result<()> {
         self.step += 1;
@@ -272,18 +267,15 @@ pub(crate) fn test(root: &Path, install: bool) -> Result<()> {
     let (title, line) = VERSION;
     titles.next(&format!("{title}: {line}"))?;
     left.note(conduct(title, line, command(line).current_dir(root)))?;
-    for (title, line) in [TESTS, FACE] {
-        titles.next(&format!("{title}: {line}"))?;
-        let mut command = command(line);
-        if let Some(threads) = test_threads() {
-            command.env(TEST_THREADS, threads);
-        }
-        command.args(SHOWN).args(left.filters.iter().flat_map(|filter| ["--skip", filter]));
-        if title == FACE.0 {
-            command.env(TESTED, target(root).join("release/scruple"));
-        }
-        left.test(title, line, command.current_dir(root))?;
+    let (title, line) = TESTS;
+    titles.next(&format!("{title}: {line}"))?;
+    let mut tests = command(line);
+    if let Some(threads) = test_threads() {
+        tests.env(TEST_THREADS, threads);
     }
+    tests.args(SHOWN).args(left.filters.iter().flat_map(|filter| ["--skip", filter]));
+    tests.env(TESTED, release_binary(root)).current_dir(root);
+    left.test(title, line, &mut tests)?;
     titles.next(&format!("{}: {}", elsewhere::TITLE, elsewhere::TESTS))?;
     match elsewhere::obstacle(root) {
         Some(reason) => left.skip(elsewhere::TITLE, &reason)?,
@@ -375,7 +367,14 @@ pub(crate) fn fleet(root: &Path, install: bool) -> Result<()> {
     }
     wait_for_the_cluster_of_others()?;
     slurm::up(&dir, slurm::NODES, install).with_context(failed)?;
-    let tested = conduct(title, line, command(line).env("SCRUPLE_CLUSTER", &dir).current_dir(root));
+    let tested = conduct(
+        title,
+        line,
+        command(line)
+            .env("SCRUPLE_CLUSTER", &dir)
+            .env(TESTED, release_binary(root))
+            .current_dir(root),
+    );
     let down = slurm::down(&dir).with_context(failed);
     tested.and(down)
 }
@@ -407,6 +406,11 @@ fn reason_to_skip(component: &str, line: &str) -> Option<String> {
     (!there).then(|| format!("{component} is not installed (`rustup component add {component}`)"))
 }
 
+/// The scruple of the release build.
+fn release_binary(root: &Path) -> PathBuf {
+    target(root).join("release/scruple")
+}
+
 /// The folder for what is built.
 pub(crate) fn target(root: &Path) -> PathBuf {
     // Cargo reads the variable relative to the folder that it was started in.
@@ -423,7 +427,7 @@ fn say(line: &str) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{FACE, FLEET, LOOKS, RELEASE, TESTS, VERSION, reason_to_skip};
+    use super::{FLEET, LOOKS, RELEASE, TESTS, VERSION, reason_to_skip};
 
     #[test]
     fn a_component_that_is_not_installed_is_named_with_its_remedy() {
@@ -438,7 +442,7 @@ mod tests {
     #[test]
     fn warnings_are_errors_and_all_rooms_are_tested() {
         let mut lines: Vec<&str> = LOOKS.iter().map(|(.., line)| *line).collect();
-        lines.extend([RELEASE, TESTS, VERSION, FACE, FLEET].map(|(_, line)| line));
+        lines.extend([RELEASE, TESTS, VERSION, FLEET].map(|(_, line)| line));
         for line in [
             "cargo fmt --all --check",
             "cargo clippy --workspace --all-targets --features export/parquet -- -D warnings",

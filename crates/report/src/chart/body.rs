@@ -1,7 +1,7 @@
 //! What a figure consists of, before it is drawn.
 
 use super::axis::Axis;
-use super::scale::{Scale, Zero};
+use super::scale::{LOG_SPAN, Scale, Zero};
 use crate::say::missing::Missing;
 use model::{Estimate, Limit, Response, Unit};
 use std::borrow::Cow;
@@ -96,11 +96,17 @@ pub(crate) struct Figure<'a> {
 /// Returns the vertical axis of a panel, or the common one of rows: panels of one response share it.
 /// `None` where none has a finite number.
 pub(crate) fn scale_of(panels: &[Panel<'_>], of: &Panel<'_>, zero: Zero) -> Option<Scale> {
-    let same = panels.iter().filter(|panel| panel.response.name == of.response.name);
-    scale_of_cells(
-        same.flat_map(|panel| panel.cells().chain(panel.laws.iter().flat_map(Line::cells))),
-        zero,
-    )
+    scale_of_cells(cells_beside(panels, of), zero)
+}
+
+/// Returns the cells of all panels of a panel's response, and what laws say there.
+fn cells_beside<'p>(
+    panels: &'p [Panel<'_>],
+    of: &Panel<'_>,
+) -> impl Iterator<Item = &'p Cell> + Clone {
+    let name = of.response.name.clone();
+    let same = panels.iter().filter(move |panel| panel.response.name == name);
+    same.flat_map(|panel| panel.cells().chain(panel.laws.iter().flat_map(Line::cells)))
 }
 
 /// Returns the axis on which some cells lie.
@@ -108,17 +114,43 @@ pub(crate) fn scale_of_cells<'c>(
     cells: impl Iterator<Item = &'c Cell>,
     zero: Zero,
 ) -> Option<Scale> {
-    let values = cells.flat_map(|cell| {
-        let estimate = cell.estimate.map(|e| [e.point, e.low, e.high]);
-        cell.dots.iter().map(|(_, value)| *value).chain(estimate.into_iter().flatten())
-    });
-    Scale::over(values, zero)
+    Scale::over(cells.flat_map(Cell::values), zero)
+}
+
+/// Returns the vertical axis of a panel of lines. Where the horizontal one is linear and values span little at each
+/// level, it is linear although they span much in all: what grows in proportion is then a straight line.
+pub(crate) fn scale_along(axis: &Axis, panels: &[Panel<'_>], of: &Panel<'_>) -> Option<Scale> {
+    let scale = scale_of(panels, of, Zero::Always)?;
+    let Scale::Linear { low: first, high: last } = axis.scale else { return Some(scale) };
+    let same = panels.iter().filter(|panel| panel.response.name == of.response.name);
+    let points = same.flat_map(|panel| panel.lines.iter().flat_map(|line| &line.points));
+    let mut at: Vec<(f64, f64)> =
+        points.filter_map(|(x, cell)| Some((*x, cell.estimate?.point))).collect();
+    at.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
+    let is_narrow = at.chunk_by(|one, other| one.0 == other.0).all(|level| span(level) <= LOG_SPAN);
+    let grows_as_levels = first > 0.0 && span(&at) <= LOG_SPAN * last / first;
+    if scale.is_log() && is_narrow && grows_as_levels {
+        return Scale::linear_over(cells_beside(panels, of).flat_map(Cell::values), Zero::Always);
+    }
+    Some(scale)
+}
+
+/// Returns how many times as large as the least of some points the greatest is.
+fn span(points: &[(f64, f64)]) -> f64 {
+    let values = points.iter().map(|(_, value)| *value);
+    values.clone().fold(0.0, f64::max) / values.fold(f64::INFINITY, f64::min)
 }
 
 impl Cell {
     /// Returns a number without its trials.
     pub(crate) fn alone(label: String, estimate: Estimate, trials: usize) -> Cell {
         Cell { label, estimate: Some(estimate), dots: Vec::new(), trials }
+    }
+
+    /// Returns all values that are drawn of it.
+    fn values(&self) -> impl Iterator<Item = f64> + '_ {
+        let estimate = self.estimate.map(|e| [e.point, e.low, e.high]);
+        self.dots.iter().map(|(_, value)| *value).chain(estimate.into_iter().flatten())
     }
 }
 

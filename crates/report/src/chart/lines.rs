@@ -1,8 +1,8 @@
 //! Small coordinate systems that flow with the window, and the lines over a numeric factor in them.
 
 use super::axis::Axis;
-use super::body::{Cell, Line, Panel, scale_of};
-use super::scale::{Scale, Zero};
+use super::body::{Cell, Line, Panel, scale_along};
+use super::scale::Scale;
 use super::ticks::Ticks;
 use super::{drawn_cell, mark_of, off_center, percent, px, style_class};
 use crate::words;
@@ -82,7 +82,7 @@ pub(super) fn draw(axis: &Axis, panels: &[Panel<'_>], place: &str) -> Markup {
     html! {
         div.panels.four[responses.len() == 4] {
             @for panel in panels {
-                @if let Some(y) = scale_of(panels, panel, Zero::Always) {
+                @if let Some(y) = scale_along(axis, panels, panel) {
                     (draw_panel(&frame, panel, &y, cells))
                     ({ frame.first = false; "" })
                 }

@@ -30,7 +30,9 @@ mod workers;
 mod tests;
 
 pub(crate) use axis::Axis as LevelAxis;
-pub(crate) use body::{Body, Cell, Curve, Figure, Line, Panel, Quantile, scale_of, scale_of_cells};
+pub(crate) use body::{
+    Body, Cell, Curve, Figure, Line, Panel, Quantile, scale_along, scale_of, scale_of_cells,
+};
 pub(crate) use figures::figures;
 pub(crate) use front::{Answer, Answers};
 pub(crate) use lines::legend_of;

@@ -49,6 +49,14 @@ impl Scale {
         })
     }
 
+    /// The linear axis for some values, with nice ends. None if no value is finite.
+    pub(crate) fn linear_over(values: impl Iterator<Item = f64>, zero: Zero) -> Option<Scale> {
+        let values: Vec<f64> = values.filter_map(drawable).collect();
+        let low = values.iter().copied().reduce(f64::min)?;
+        let high = values.iter().copied().reduce(f64::max)?;
+        Some(linear(low, high, zero))
+    }
+
     /// An axis over measured levels: not widened, logarithmic where they span much.
     pub(crate) fn over_levels(levels: &[f64]) -> Option<Scale> {
         Scale::over_levels_beyond(levels, LOG_SPAN)

@@ -69,10 +69,42 @@ fn several_responses_have_a_panel_each() {
         let lines: Vec<&str> = panel.lines.iter().map(|line| line.name.as_str()).collect();
         assert_eq!(lines, ["thread", "process"]);
         // Panels of one response have one axis, so that they can be compared.
-        let scale = super::scale_of(panels, panel, super::Zero::Always);
+        let scale = super::scale_along(axis, panels, panel);
         let first = panels.iter().find(|it| it.response.name == panel.response.name).unwrap();
-        assert_eq!(scale, super::scale_of(panels, first, super::Zero::Always));
+        assert_eq!(scale, super::scale_along(axis, panels, first));
     }
+}
+
+/// A panel of one line over 1, 2, 4 and 8.
+fn line_of(values: [f64; 4]) -> super::Panel<'static> {
+    let response = model::Response::new("t", "time", model::Unit::Ns, model::Card::default());
+    let cell = |y| super::Cell::alone(String::new(), Estimate::between(y, y, y), 1);
+    let points = [1.0, 2.0, 4.0, 8.0].into_iter().zip(values.map(cell)).collect();
+    let line = super::Line { name: String::new(), style: 0, points };
+    super::Panel::of(std::borrow::Cow::Owned(response), vec![line])
+}
+
+#[test]
+fn what_grows_in_proportion_is_a_straight_line() {
+    let axis = |scale| super::LevelAxis {
+        name: "workers".into(),
+        unit: String::new(),
+        levels: Vec::new(),
+        landmarks: Vec::new(),
+        scale,
+    };
+    let linear = axis(super::Scale::Linear { low: 1.0, high: 8.0 });
+    let is_log = |axis: &super::LevelAxis, panels: &[super::Panel<'_>]| {
+        super::scale_along(axis, panels, &panels[0]).unwrap().is_log()
+    };
+    let slow = line_of([16.0, 32.0, 64.0, 128.0]);
+    let fast = line_of([3.0, 6.0, 12.0, 24.0]);
+    assert!(!is_log(&linear, &[slow.clone(), fast.clone()]));
+    // Where the levels are powers, or values differ much at one level, or explode, a straight line hides them.
+    let powers = axis(super::Scale::Log { low: 1.0, high: 8.0, zero: false });
+    assert!(is_log(&powers, &[slow.clone(), fast]));
+    assert!(is_log(&linear, &[slow.clone(), line_of([0.5, 1.0, 2.0, 4.0])]));
+    assert!(is_log(&linear, &[slow, line_of([1.0, 10.0, 100.0, 1000.0])]));
 }
 
 #[test]

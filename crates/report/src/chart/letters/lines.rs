@@ -4,7 +4,7 @@
 use super::axis::Axis;
 use super::strip::{Strip, colour, mark};
 use super::{Sheet, note};
-use crate::chart::{Cell, LevelAxis, Line, Panel, Scale, Zero, scale_of};
+use crate::chart::{Cell, LevelAxis, Line, Panel, Scale, scale_along};
 use crate::text::{BOLD, DIM, columns, cut, padded, paint, wrapped};
 use crate::words;
 use model::Unit;
@@ -36,7 +36,7 @@ pub(super) fn draw(axis: &LevelAxis, panels: &[Panel<'_>], sheet: Sheet) -> Vec<
         height: if panels.len() > 1 { HEIGHT } else { HEIGHT_ALONE },
     };
     let drawn = panels.iter().filter_map(|panel| {
-        Some(draw_panel(axis, panel, scale_of(panels, panel, Zero::Always)?, size, sheet))
+        Some(draw_panel(axis, panel, scale_along(axis, panels, panel)?, size, sheet))
     });
     let drawn: Vec<Vec<String>> = drawn.collect();
     let mut lines = Vec::new();
