@@ -1,22 +1,11 @@
 //! What a figure consists of, before it is drawn.
 
 use super::axis::Axis;
+use super::cell::Cell;
 use super::scale::{Scale, Zero};
 use crate::say::missing::Missing;
 use model::{Estimate, Limit, Response, Unit};
 use std::borrow::Cow;
-
-/// Treatments with what was measured there.
-#[derive(Clone, Debug)]
-pub(crate) struct Cell {
-    /// The treatment in words.
-    pub(crate) label: String,
-    pub(crate) estimate: Option<Estimate>,
-    /// Block and number of the trials that are drawn.
-    pub(crate) dots: Vec<(u32, f64)>,
-    /// Trials with a number, drawn or not.
-    pub(crate) trials: usize,
-}
 
 /// A line over the axis; without an axis, a row.
 #[derive(Clone, Debug)]
@@ -113,13 +102,6 @@ pub(crate) fn scale_of_cells<'c>(
         cell.dots.iter().map(|(_, value)| *value).chain(estimate.into_iter().flatten())
     });
     Scale::over(values, zero)
-}
-
-impl Cell {
-    /// Returns a number without its trials.
-    pub(crate) fn alone(label: String, estimate: Estimate, trials: usize) -> Cell {
-        Cell { label, estimate: Some(estimate), dots: Vec::new(), trials }
-    }
 }
 
 impl<'a> Panel<'a> {
