@@ -1,8 +1,5 @@
 //! The designs of the experiments that this scruple can measure.
 
-use crate::cli::ListArgs;
-use crate::exit::Exit;
-use crate::{show, ui};
 use anyhow::bail;
 use model::Design;
 
@@ -19,16 +16,6 @@ pub(crate) fn planted() -> Vec<Design> {
 /// Returns all designs that this scruple can measure.
 pub(crate) fn all() -> Vec<Design> {
     designs().into_iter().chain(planted()).collect()
-}
-
-/// Lists the experiments, and for people the presets.
-pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
-    let exit = show::list(args)?;
-    if !args.json {
-        let presets: Vec<_> = experiments::presets().into_iter().map(|it| it.about).collect();
-        ui::people(&report::catalog::presets(&presets, ui::width()))?;
-    }
-    Ok(exit)
 }
 
 /// Returns the design with this name.

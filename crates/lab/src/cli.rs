@@ -1,4 +1,5 @@
 use crate::quantity;
+use crate::ui::Color;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use model::Profile;
@@ -41,14 +42,6 @@ processes had ended.";
 const PLAN_EXIT_CODES: &str = "Exit codes: 0 the answer names a model; 2 usage or environment \
 error; 3 no model sustains the load, or the session cannot answer (the result says why, and what to \
 measure).";
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Color {
-    /// Colours on a terminal, unless NO_COLOR is set or TERM is dumb
-    Auto,
-    Always,
-    Never,
-}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {

@@ -4,7 +4,7 @@ use crate::foresight::Foresight;
 use crate::plan::{Plan, Purpose};
 use crate::progress::Progress;
 use crate::schedule::{self, Course, Next};
-use crate::{catalog, environment, kept, kept::Kept, lookup, session, ui, values, why};
+use crate::{catalog, environment, kept, kept::Kept, lookup, session, squeezes, ui, values};
 use anyhow::{Context, bail, ensure};
 use model::{Design, Inquiry, Manifest, Record, SESSION_FORMAT, Summary, Treatment, Unit};
 use runner::{End, Event, Halt, Other, Runner, Settings, Work};
@@ -63,15 +63,9 @@ pub(crate) fn prepare() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the name of a session that begins now.
-pub(crate) fn name(started_unix_ms: u64, host: &str, purpose: Purpose) -> String {
-    let name = store::session_name(started_unix_ms, host);
-    if purpose == Purpose::Run { name } else { format!("{name}-{}", purpose.command()) }
-}
-
 /// Returns the folder that a session would get that begins now.
 pub(crate) fn usual_folder(purpose: Purpose) -> PathBuf {
-    let name = name(sys::clock::unix_ms(), &environment::look().host, purpose);
+    let name = session::name(sys::clock::unix_ms(), &environment::look().host, purpose);
     PathBuf::from(lookup::SESSIONS).join(name)
 }
 
@@ -80,7 +74,7 @@ pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
     let started_unix_ms = sys::clock::unix_ms();
     let environment = environment::look();
     let base_first = plan.base_first;
-    let name = name(started_unix_ms, &environment.host, plan.purpose);
+    let name = session::name(started_unix_ms, &environment.host, plan.purpose);
     // The clock is seed enough where the user gives none; 32 bits are short enough to type again.
     let seed =
         plan.seed.unwrap_or_else(|| (sys::clock::now_ns() ^ started_unix_ms << 20) & 0xffff_ffff);
@@ -331,8 +325,8 @@ impl Session {
             foresight.look(self, limit_ns, &progress);
             let of_base = schedule::next_of_base(&self.courses, self.manifest.seed, limit_ns);
             if self.manifest.options.inquiry == Some(Inquiry::Why) {
-                why::say_how_long(&self.courses[0], &self.manifest, &self.records, &progress);
-                if why::nothing_fits(&self.courses[0], &self.manifest, &self.records, left)? {
+                squeezes::say_how_long(&self.courses[0], &self.manifest, &self.records, &progress);
+                if squeezes::nothing_fits(&self.courses[0], &self.manifest, &self.records, left)? {
                     return Ok(Ending::NothingTaken);
                 }
             }
@@ -407,7 +401,9 @@ impl Session {
         let resume = how_to_resume(self.kept.manifest(), self.dir());
         match ending {
             Ending::Complete => {}
-            Ending::NothingTaken => ui::warn(&why::how_to_squeeze(&self.courses[0], &self.records)),
+            Ending::NothingTaken => {
+                ui::warn(&squeezes::how_to_squeeze(&self.courses[0], &self.records))
+            }
             Ending::OutOfTime => ui::warn(&format!(
                 "the time was up before every experiment had its blocks: {}; to go on without a \
                  limit: {resume}",

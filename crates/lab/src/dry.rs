@@ -3,7 +3,7 @@
 use crate::exit::Exit;
 use crate::plan::Plan;
 use crate::schedule::Course;
-use crate::{foresight, lookup, schedule, session, ui, why};
+use crate::{foresight, lookup, schedule, session, squeezes, ui};
 use model::{Design, Inquiry, Manifest, SCRATCH, Subject, Treatment};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -22,7 +22,7 @@ pub(crate) fn show(plan: &Plan, as_json: bool) -> anyhow::Result<Exit> {
     for design in &plan.designs {
         let course = Course::new(design.clone(), &plan.options);
         let squeezes = match plan.options.inquiry {
-            Some(Inquiry::Why) if plan.options.blocks.is_none() => why::squeezes(&course),
+            Some(Inquiry::Why) if plan.options.blocks.is_none() => squeezes::of_block(&course),
             _ => Vec::new(),
         };
         let block = if squeezes.is_empty() { &course.base } else { &squeezes };
@@ -31,7 +31,7 @@ pub(crate) fn show(plan: &Plan, as_json: bool) -> anyhow::Result<Exit> {
             order.into_iter().map(|(_, treatment)| treatment).collect();
         let (each, blocks) = (treatments.len() as u64, course.base_blocks());
         let base = course.base.len() as u64 * u64::from(blocks);
-        let trials = base + u64::from(why::LEAST) * squeezes.len() as u64;
+        let trials = base + u64::from(squeezes::LEAST) * squeezes.len() as u64;
         counts.push((design, trials));
         courses.push(course);
         if let Some(subject) = &design.subject {

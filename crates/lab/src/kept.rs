@@ -1,6 +1,6 @@
 //! What is stored of a session: all that is known of it, or a part.
 
-use crate::{conduct, plan::Purpose, session};
+use crate::{plan::Purpose, session};
 use anyhow::bail;
 use model::{Manifest, Record, Redaction, ShieldReport};
 use std::borrow::Cow;
@@ -121,6 +121,6 @@ pub(crate) fn redaction(manifest: &Manifest) -> anyhow::Result<Redaction> {
         none if none.is_empty() => model::REDACTED.into(),
         hash => hash,
     };
-    let name = conduct::name(manifest.started_unix_ms, &machine, Purpose::of(&manifest.options));
+    let name = session::name(manifest.started_unix_ms, &machine, Purpose::of(&manifest.options));
     Redaction::new(manifest, name, experiments::design_of_programs).map_err(anyhow::Error::msg)
 }

@@ -1,6 +1,6 @@
 //! The session that a command is about: by its path, its name, the beginning of its name, or the latest.
 
-use crate::{destination, plan, plan::Purpose, sides, ui};
+use crate::{destination, plan, plan::Purpose, ui};
 use anyhow::{Result, bail};
 use model::{Design, Manifest};
 use std::path::{Path, PathBuf};
@@ -140,7 +140,7 @@ fn sessions(folder: &Path) -> Vec<PathBuf> {
     let read = if folder == Path::new("") { Path::new(".") } else { folder };
     let entries = std::fs::read_dir(read).into_iter().flatten().flatten();
     let dirs = entries.map(|entry| folder.join(entry.file_name()));
-    dirs.filter(|dir| destination::is_session(dir) && sides::trial_bytes(dir) > 0).collect()
+    dirs.filter(|dir| destination::is_session(dir) && trial_bytes(dir) > 0).collect()
 }
 
 /// Returns the name of a session that was begun then, by which sessions can be sorted: that of the folder,
@@ -155,4 +155,9 @@ fn begun(dir: &Path) -> String {
 
 fn name(dir: &Path) -> &str {
     dir.file_name().and_then(|name| name.to_str()).unwrap_or_default()
+}
+
+/// Returns the bytes of the trials of the session in a folder.
+pub(crate) fn trial_bytes(dir: &Path) -> u64 {
+    std::fs::metadata(dir.join(store::TRIALS_FILE)).map_or(0, |file| file.len())
 }

@@ -36,7 +36,9 @@ mod session;
 mod show;
 mod sides;
 mod spoken;
+mod squeezes;
 mod study;
+mod study_file;
 mod syscalls;
 mod ui;
 mod values;
@@ -84,7 +86,7 @@ fn perform(command: &cli::Command) -> anyhow::Result<Exit> {
         cli::Command::Run(args) => programs::run(args),
         cli::Command::Study(args) => study::study(args),
         cli::Command::Scale(args) => scale::scale(args),
-        cli::Command::List(args) => catalog::list(args),
+        cli::Command::List(args) => show::list(args),
         cli::Command::Explain(args) => show::explain(args),
         cli::Command::Doctor(args) => doctor::doctor(args),
         cli::Command::Selftest(args) => selftest::selftest(args),

@@ -1,5 +1,6 @@
 //! What a session's folder and its analysis have to do with each other.
 
+use crate::plan::Purpose;
 use crate::schedule::{self, Course};
 use crate::ui;
 use anyhow::Context;
@@ -9,6 +10,12 @@ use store::Stored;
 
 /// The version of scruple that analyses.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Returns the name of a session that begins now.
+pub(crate) fn name(started_unix_ms: u64, host: &str, purpose: Purpose) -> String {
+    let name = store::session_name(started_unix_ms, host);
+    if purpose == Purpose::Run { name } else { format!("{name}-{}", purpose.command()) }
+}
 
 /// Returns what the stored trials say.
 pub(crate) fn summarise(manifest: &Manifest, records: &[Record], designs: &[Design]) -> Summary {

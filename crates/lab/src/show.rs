@@ -8,9 +8,14 @@ use clap::CommandFactory;
 use clap::builder::PossibleValuesParser;
 use model::{Design, Manifest};
 
+/// Lists the experiments, and for people the presets.
 pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
     let designs = catalog::designs();
     ui::show(args.json, &designs, |width| report::catalog::list(&designs, args.profile, width))?;
+    if !args.json {
+        let presets: Vec<_> = experiments::presets().into_iter().map(|it| it.about).collect();
+        ui::people(&report::catalog::presets(&presets, ui::width()))?;
+    }
     Ok(Exit::Done)
 }
 

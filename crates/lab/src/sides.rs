@@ -92,7 +92,7 @@ pub(crate) fn read(
     let dir = |&(side, at): &(usize, usize)| dir(side, at);
     let mut odd: Vec<String> = Vec::new();
     let mut count = Count::new("sessions", order.len());
-    let weight = |at: &(usize, usize)| trial_bytes(&dir(at));
+    let weight = |at: &(usize, usize)| lookup::trial_bytes(&dir(at));
     let one = |at: &(usize, usize)| Ok(digest(questions, *at, &dir(at)));
     let done = in_order(&order, (weight, BYTES_AT_ONCE_MAX), one, |at, read| {
         count.one_more();
@@ -109,10 +109,6 @@ pub(crate) fn read(
         ui::warn(&format!("{more} more sessions have torn or repeated lines"));
     }
     done
-}
-
-pub(crate) fn trial_bytes(dir: &Path) -> u64 {
-    std::fs::metadata(dir.join(store::TRIALS_FILE)).map_or(0, |file| file.len())
 }
 
 /// Returns what is kept of the session in a folder, and what is odd about it.

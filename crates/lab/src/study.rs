@@ -4,10 +4,11 @@ use crate::cli::StudyArgs;
 use crate::exit::Exit;
 use crate::plan::{Plan, Purpose};
 use crate::{
-    conduct, destination, dry, environment, input, inquiry, kept, lookup, plan, spoken, ui, values,
+    conduct, destination, dry, environment, inquiry, kept, lookup, plan, spoken, study_file, ui,
+    values,
 };
 use anyhow::{Context, bail};
-use model::{Design, Inquiry, Manifest, Profile, Subject};
+use model::{Design, Inquiry, Manifest, Profile};
 use std::path::{Path, PathBuf};
 
 const PURPOSE: Purpose = Purpose::Ask(Inquiry::Study);
@@ -15,9 +16,6 @@ const PURPOSE: Purpose = Purpose::Ask(Inquiry::Study);
 /// How long a quick study measures at most, without --time-budget, in seconds: it compares a few
 /// programs, not a catalog.
 const QUICK_BUDGET_S: u64 = 30;
-
-/// The largest file that is taken for a study, in bytes; a disk image is none.
-const FILE_BYTES_MAX: u64 = 1 << 20;
 
 pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Exit> {
     if let (true, Some(file)) = (args.init, &args.file) {
@@ -89,28 +87,9 @@ fn designs(args: &StudyArgs) -> anyhow::Result<(Vec<Design>, Option<String>)> {
         bail!("which study? scruple study FILE (scruple study --init writes one to begin from)");
     };
     let missing = |design: &Design| Some(subject::missing(design)?).map(|it| (it.key, it.what));
-    let design = read(file, missing)?;
+    let design = study_file::read(file, missing)?;
     let path = std::path::absolute(file)?.display().to_string();
     Ok((vec![design], Some(path)))
-}
-
-/// Reads a study's file.
-fn read(
-    file: &Path,
-    missing: impl FnOnce(&Design) -> Option<(&'static str, String)>,
-) -> anyhow::Result<Design> {
-    let name = input::name(file);
-    let text = input::text(file, FILE_BYTES_MAX)?;
-    let whole = std::path::absolute(file)?;
-    let folder = whole.parent().unwrap_or(Path::new("/")).to_string_lossy().into_owned();
-    let stem = whole.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let around = study::Around { file: &name, folder: &folder, stem: &stem };
-    Ok(study::read(&text, &around, missing)?)
-}
-
-/// Returns the program of a study's file.
-pub(crate) fn subject(file: &Path) -> anyhow::Result<Subject> {
-    Ok(read(file, |_| None)?.subject.unwrap_or_default())
 }
 
 /// Says if the file is not what it was when the session was begun. The session goes on as it was.
@@ -118,7 +97,7 @@ fn say_what_has_changed(manifest: &Manifest) {
     let Some(file) = manifest.options.study.as_ref().map(PathBuf::from) else {
         return;
     };
-    let (mut now, then) = (read(&file, |_| None).ok(), manifest.designs.first());
+    let (mut now, then) = (study_file::read(&file, |_| None).ok(), manifest.designs.first());
     // What was asked on the command line is no change of the file.
     if let (Some(now), Some(then), true) = (&mut now, then, asks_for_a_width(&manifest.command)) {
         now.precision = then.precision;

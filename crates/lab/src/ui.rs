@@ -1,12 +1,20 @@
 //! What goes to the screen: results on standard output, everything else on standard error.
 
-use crate::cli::Color;
 use crate::destination;
 use anstyle::{AnsiColor, Style};
+use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// Colours on a terminal, unless NO_COLOR is set or TERM is dumb
+    Auto,
+    Always,
+    Never,
+}
 
 /// Sets the colours for both streams. `auto` leaves it to the terminal, NO_COLOR and TERM.
 pub(crate) fn choose_colours(color: Color) {

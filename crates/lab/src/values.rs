@@ -1,6 +1,6 @@
 //! The values of variables that a stored study does not hold.
 
-use crate::{kept, study, ui};
+use crate::{kept, study_file, ui};
 use anyhow::Context;
 use model::{Manifest, Subject};
 use std::path::Path;
@@ -22,7 +22,7 @@ pub(crate) fn restore(manifest: &mut Manifest, wanted: Wanted) -> anyhow::Result
     let (session, file) = (manifest.session.clone(), manifest.options.study.clone());
     let subjects = manifest.designs.iter_mut().filter_map(|design| design.subject.as_mut());
     for subject in subjects.filter(|subject| !subject.withheld.is_empty()) {
-        let now = file.as_deref().and_then(|file| study::subject(Path::new(file)).ok());
+        let now = file.as_deref().and_then(|file| study_file::subject(Path::new(file)).ok());
         for (name, stored) in std::mem::take(&mut subject.withheld) {
             let fits = |value: &String| {
                 let any = wanted == Wanted::Any || stored.is_empty();

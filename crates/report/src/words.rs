@@ -371,3 +371,17 @@ pub(crate) fn without_number(sentence: &str) -> String {
     let name = sentence.strip_suffix(": {}.").map(str::to_string);
     name.unwrap_or_else(|| sentence.replace("{}", "N"))
 }
+
+/// Trials that span less than this, in milliseconds, may all lie within one mode of their host.
+const MINUTE_MS: u64 = 60_000;
+
+/// Returns within which time some trials lie, where it is less than a minute: hosts keep a placement of CPUs for
+/// tens of seconds, and no interval within one placement shows another.
+pub(crate) fn within<'r>(records: impl Iterator<Item = &'r Record>) -> Option<String> {
+    let (first, last) = records.map(|record| record.started_unix_ms).fold(None, |ends, ms| {
+        let (first, last) = ends.unwrap_or((ms, ms));
+        Some((ms.min(first), ms.max(last)))
+    })?;
+    let span_ms = last.saturating_sub(first);
+    (span_ms < MINUTE_MS).then(|| number::duration_s(span_ms.div_ceil(1000).max(1)))
+}

@@ -3,7 +3,6 @@
 //! scratch files behind, for nobody gets to run then.
 
 use crate::Error;
-use crate::launch::UNWINDING;
 use crate::rival::RIVAL;
 use crate::scratch::Scratch;
 use serde::{Deserialize, Serialize};
@@ -13,11 +12,16 @@ use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 use sys::cgroup::{Cgroup, Plan};
 use sys::task::Pid;
 
 /// The first argument that makes the binary a guard.
 pub const GUARD: &str = "__guard";
+
+/// How long the trial of a user's program gets to end that program, to clean up after it and to end
+/// itself, when it is asked to end.
+pub(crate) const UNWINDING: Duration = Duration::from_secs(10);
 
 /// What a guard calls itself as long as its runner lives. By this name other sessions see that one
 /// measures.

@@ -1,5 +1,5 @@
 use crate::conversation::{Conversation, Cut, Instants, violation};
-use crate::guard::{Guard, Message};
+use crate::guard::{Guard, Message, UNWINDING};
 use crate::others::{Other, Others};
 use crate::pauses::Pauses;
 use crate::plan::{padding_bytes, trial_seed};
@@ -26,10 +26,6 @@ const ENDING: Duration = Duration::from_secs(5);
 
 /// How long processes that a trial left behind get to die of SIGKILL.
 const DYING: Duration = Duration::from_secs(5);
-
-/// How long the trial of a user's program gets to end that program, to clean up after it and to end
-/// itself, when it is asked to end.
-pub(crate) const UNWINDING: Duration = Duration::from_secs(10);
 
 /// One trial to conduct.
 #[derive(Clone, Copy, Debug)]

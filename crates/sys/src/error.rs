@@ -1,7 +1,9 @@
 //! What can go wrong between this program and the kernel.
 
-use crate::needed;
+use crate::refusal;
 use std::io;
+
+pub(crate) use crate::errno::last_errno;
 
 /// The result of asking the kernel for something.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -9,7 +11,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// A request that failed: which call, on which object, and why.
 ///
 /// It reads `sched_setaffinity(CPU 7): Invalid argument (os error 22)`, and goes on with what would help where
-/// the kernel or a filter refuses the call as such ([`needed`]).
+/// the kernel or a filter refuses the call as such ([`refusal`]).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{call}: {reason}{}", self.remedy())]
 pub struct Error {
@@ -75,7 +77,7 @@ impl Error {
         match &self.reason {
             Reason::Unsupported(_) => true,
             Reason::Errno(errno) => {
-                *errno == libc::EOPNOTSUPP || needed::is_refused(&self.call, *errno)
+                *errno == libc::EOPNOTSUPP || refusal::is_refused(&self.call, *errno)
             }
             Reason::Unreadable(_) => false,
         }
@@ -84,17 +86,10 @@ impl Error {
     /// What would allow the call where it is refused as such.
     fn remedy(&self) -> String {
         match self.reason {
-            Reason::Errno(errno) => needed::remedy(&self.call, errno),
+            Reason::Errno(errno) => refusal::remedy(&self.call, errno),
             Reason::Unsupported(_) | Reason::Unreadable(_) => String::new(),
         }
     }
-}
-
-/// The calling thread's `errno`.
-pub(crate) fn last_errno() -> i32 {
-    // `raw_os_error` of `last_os_error` is always there; zero stands for the
-    // case that std promises never happens.
-    io::Error::last_os_error().raw_os_error().unwrap_or(0)
 }
 
 /// Turns the classic "-1 and errno" into a result. `errno` is read before

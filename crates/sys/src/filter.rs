@@ -53,7 +53,7 @@ impl Filter<'_> {
 }
 
 fn number_of(name: &str) -> Result<u32> {
-    let number = calls::number_of(name).and_then(|number| u32::try_from(number).ok());
+    let number = calls::numbers::number_of(name).and_then(|number| u32::try_from(number).ok());
     number.ok_or_else(|| Error::new(name, libc::ENOSYS))
 }
 

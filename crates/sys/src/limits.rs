@@ -70,7 +70,7 @@ pub fn get(resource: Resource) -> Limit {
 /// one. What limits the tasks of a user does not limit root.
 pub fn in_force() -> Vec<(Resource, u64)> {
     // `getrlimit` of rustix has no error.
-    if crate::needed::is_missing("prlimit64") {
+    if crate::refusal::is_missing("prlimit64") {
         return Vec::new();
     }
     let all = RESOURCES.iter().map(|(resource, ..)| *resource);

@@ -1,7 +1,7 @@
 //! What a session records of the machine: kernel, libraries, settings.
 
 use crate::clock::Clock;
-use crate::{Result, affinity, cgroup, hash, needed, perf, text, topology};
+use crate::{Result, affinity, cgroup, hash, perf, refusal, text, topology};
 use rustix::system::Uname;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CStr;
@@ -16,13 +16,9 @@ pub fn hostname() -> Option<String> {
     named(Uname::nodename).filter(|name| !name.is_empty())
 }
 
-/// One of the names that `uname` gives.
+/// Returns one of the names that `uname` gives.
 fn named(name: fn(&Uname) -> &CStr) -> Option<String> {
-    // rustix has no error for this call.
-    if needed::is_missing("uname") {
-        return None;
-    }
-    name(&rustix::system::uname()).to_str().ok().map(str::to_string)
+    name(&refusal::uname()?).to_str().ok().map(str::to_string)
 }
 
 /// What the identities below are of: one of this program's own, so that they equal nobody else's.

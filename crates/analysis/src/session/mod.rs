@@ -1,6 +1,5 @@
 //! One session: from its trials to effects, verdicts, floors, tags and its summary.
 
-pub(crate) mod alike;
 pub(crate) mod costs;
 pub(crate) mod diagnosis;
 pub(crate) mod disturbance;

@@ -3,7 +3,7 @@
 use super::expression::{Expression, Operand, Parser};
 use super::layout::{Definition, Section, Source, What};
 use super::lex::Token;
-use super::{Mistake, Place};
+use super::{Mistake, Place, no_floats};
 
 /// Directives that change nothing here: the file's name, attributes for a linker or a debugger.
 const IGNORED: [&str; 18] = [
@@ -198,8 +198,4 @@ impl Source {
         self.section = before;
         self.define(&name, Definition::Label, item, place)
     }
-}
-
-pub(super) fn no_floats(place: Place) -> Mistake {
-    Mistake { place, what: "the machine has no floating point (RV32IMA)".into() }
 }

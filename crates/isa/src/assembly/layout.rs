@@ -1,12 +1,13 @@
 //! Where everything lies, and what it is then.
 
-use super::data::no_floats;
 use super::expression::{Expression, Operand, Parser};
 use super::lex::{Placed, Token};
 use super::pseudo::{self, Real, Use};
 use super::short::short;
 use super::table::Form;
-use super::{Assembled, DATA_ADDRESS, HEAP_BYTES, Mistake, Place, TEXT_ADDRESS, register_name};
+use super::{
+    Assembled, DATA_ADDRESS, HEAP_BYTES, Mistake, Place, TEXT_ADDRESS, no_floats, register_name,
+};
 use crate::csr;
 use crate::encode::{ZERO, nop};
 use crate::program::{Program, Segment, Symbol};

@@ -53,6 +53,11 @@ pub struct Mistake {
     pub what: String,
 }
 
+/// Returns the mistake of a text that needs floating point.
+fn no_floats(place: Place) -> Mistake {
+    Mistake { place, what: "the machine has no floating point (RV32IMA)".into() }
+}
+
 /// A program that was assembled.
 #[derive(Clone, Debug)]
 pub struct Assembled {

@@ -1,6 +1,6 @@
 //! The command line of `scruple core`.
 
-use crate::core::{Setting, Shape, Window};
+use crate::core::options::{Setting, Shape, Window};
 use crate::quantity;
 use clap::{Args, ValueEnum};
 use model::MemoryRange;

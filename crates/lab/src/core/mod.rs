@@ -1,13 +1,13 @@
 //! `scruple core`: one program of the user's on the simulated core.
 
 mod diagram;
-mod options;
+pub(crate) mod options;
 mod page;
 mod recording;
 mod run;
 mod sizes;
 
-pub(crate) use options::{Moment, Setting, Shape, Window};
+pub(crate) use options::{Moment, Shape, Window};
 
 use crate::cli::core::{CoreArgs, Example, PolicyName, Preset, WritesName};
 use crate::destination::place;

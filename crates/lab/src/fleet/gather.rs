@@ -1,6 +1,6 @@
 //! What a fleet's nodes have left, checked and made into one report.
 
-use super::redacted;
+use super::hidden;
 use crate::exit::Exit;
 use crate::{kept, session, sides, ui};
 use ::fleet::{Fate, Folder, Published, REPORT_FILE, RESULT_FILE};
@@ -119,13 +119,13 @@ fn nodes(folder: &Folder, redact: bool) -> anyhow::Result<(Vec<NodeResult>, Vec<
             }
         }
         if redact {
-            redacted::hide(&mut result, place);
+            hidden::hide(&mut result, place);
         }
         results.push(result);
     }
     let (members, answers) = answers(members, &mut results)?;
     if redact {
-        results.iter_mut().for_each(redacted::hide_reason);
+        results.iter_mut().for_each(hidden::hide_reason);
     }
     Ok((results, members, answers))
 }

@@ -2,6 +2,7 @@
 
 mod begin;
 mod gather;
+mod hidden;
 mod node;
 mod redacted;
 mod status;

@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::{destination, kept, ui};
 use ::fleet::{Folder, REPORT_FILE, RESULT_FILE};
 use anyhow::ensure;
-use model::{NodeResult, NodeStanding, REDACTED};
+use model::NodeStanding;
 use std::path::Path;
 
 /// Writes the complete sessions, the result and the report into a new folder.
@@ -30,23 +30,4 @@ pub(super) fn copy(folder: &Folder, to: &Path, json: bool) -> anyhow::Result<Exi
     }
     ui::note(&format!("the redacted fleet: {}", to.display()));
     Ok(if result.complete { Exit::Done } else { Exit::Incomplete })
-}
-
-/// Replaces the names of a node, which has this place in the fleet.
-pub(super) fn hide(result: &mut NodeResult, place: usize) {
-    let name = format!("node-{}", place + 1);
-    // A doubt may name an attempt, which is called by its node, or hold what a job printed.
-    let complete = result.standing == NodeStanding::Complete;
-    let own = std::mem::replace(&mut result.name, name.clone());
-    result.doubts.retain(|doubt| complete && !doubt.contains(&own) && !doubt.contains('/'));
-    result.session = result.session.take().map(|_| name);
-    (result.job, result.host) = (None, String::new());
-    hide_reason(result);
-}
-
-/// Replaces why a node has no session that could be taken: it may name files and hosts.
-pub(super) fn hide_reason(result: &mut NodeResult) {
-    if !result.reason.is_empty() {
-        result.reason = REDACTED.into();
-    }
 }

@@ -1,22 +1,11 @@
 //! What a figure consists of, before it is drawn.
 
 use super::axis::Axis;
+use super::cell::Cell;
 use super::scale::{LOG_SPAN, Scale, Zero};
 use crate::say::missing::Missing;
 use model::{Estimate, Limit, Response, Unit};
 use std::borrow::Cow;
-
-/// Treatments with what was measured there.
-#[derive(Clone, Debug)]
-pub(crate) struct Cell {
-    /// The treatment in words.
-    pub(crate) label: String,
-    pub(crate) estimate: Option<Estimate>,
-    /// Block and number of the trials that are drawn.
-    pub(crate) dots: Vec<(u32, f64)>,
-    /// Trials with a number, drawn or not.
-    pub(crate) trials: usize,
-}
 
 /// A line over the axis; without an axis, a row.
 #[derive(Clone, Debug)]
@@ -100,10 +89,7 @@ pub(crate) fn scale_of(panels: &[Panel<'_>], of: &Panel<'_>, zero: Zero) -> Opti
 }
 
 /// Returns the cells of all panels of a panel's response, and what laws say there.
-fn cells_beside<'p>(
-    panels: &'p [Panel<'_>],
-    of: &Panel<'_>,
-) -> impl Iterator<Item = &'p Cell> + Clone {
+fn cells_beside<'p>(panels: &'p [Panel<'_>], of: &Panel<'_>) -> impl Iterator<Item = &'p Cell> {
     let name = of.response.name.clone();
     let same = panels.iter().filter(move |panel| panel.response.name == name);
     same.flat_map(|panel| panel.cells().chain(panel.laws.iter().flat_map(Line::cells)))
@@ -139,19 +125,6 @@ pub(crate) fn scale_along(axis: &Axis, panels: &[Panel<'_>], of: &Panel<'_>) -> 
 fn span(points: &[(f64, f64)]) -> f64 {
     let values = points.iter().map(|(_, value)| *value);
     values.clone().fold(0.0, f64::max) / values.fold(f64::INFINITY, f64::min)
-}
-
-impl Cell {
-    /// Returns a number without its trials.
-    pub(crate) fn alone(label: String, estimate: Estimate, trials: usize) -> Cell {
-        Cell { label, estimate: Some(estimate), dots: Vec::new(), trials }
-    }
-
-    /// Returns all values that are drawn of it.
-    fn values(&self) -> impl Iterator<Item = f64> + '_ {
-        let estimate = self.estimate.map(|e| [e.point, e.low, e.high]);
-        self.dots.iter().map(|(_, value)| *value).chain(estimate.into_iter().flatten())
-    }
 }
 
 impl<'a> Panel<'a> {

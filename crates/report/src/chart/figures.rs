@@ -1,8 +1,10 @@
 //! The figures that an experiment declares; one of its main response where it declares none.
 
 use super::axis::{LEVELS_MIN, Values};
-use super::body::{Body, Cell, Figure, Line, Panel};
-use super::material::{Material, control_mark, levels_of, setting};
+use super::body::{Body, Figure, Line, Panel};
+use super::cell::Cell;
+use super::material::{Material, levels_of, setting};
+use super::shown::Shown;
 use super::throughput::landmark;
 use super::{STYLES, distributions, speedup};
 use crate::catalog::definition;
@@ -282,28 +284,6 @@ impl<'a> Material<'a, '_> {
         let mut places = shown.line.iter().map(|factor| place(factor));
         let (first, second) = (places.next().unwrap_or(0), places.next().unwrap_or(0));
         first % STYLES + STYLES * second.min(1)
-    }
-}
-
-/// What a panel shows.
-pub(super) struct Shown<'s, 'a> {
-    pub(super) plot: &'s Plot,
-    pub(super) axis: Option<&'s Values<'a>>,
-    /// The factors that tell its lines or rows apart.
-    line: &'s [&'a Factor],
-    pub(super) response: &'a Response,
-    /// The factors that tell the treatments of the figure apart.
-    pub(super) names: &'s [String],
-}
-
-impl Shown<'_, '_> {
-    /// Returns the name of a treatment's line or row within its panel.
-    fn name(&self, treatment: &Treatment) -> String {
-        let levels = self.line.iter();
-        let levels = levels.filter_map(|it| Some(words::level_of(it, treatment.level(&it.name)?)));
-        let levels: Vec<String> = levels.collect();
-        let control = control_mark(self.response, treatment);
-        if levels.is_empty() { String::new() } else { levels.join(", ") + control }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Answers of one kind under each other, each a place on an axis that all of them share.
 
-use super::body::Cell;
+use super::cell::Cell;
 use super::letters::{Sheet, without_axis};
 use super::scale::{Scale, drawable};
 use super::ticks::Ticks;

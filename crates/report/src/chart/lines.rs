@@ -1,7 +1,8 @@
 //! Small coordinate systems that flow with the window, and the lines over a numeric factor in them.
 
 use super::axis::Axis;
-use super::body::{Cell, Line, Panel, scale_along};
+use super::body::{Line, Panel, scale_along};
+use super::cell::Cell;
 use super::scale::Scale;
 use super::ticks::Ticks;
 use super::{drawn_cell, mark_of, off_center, percent, px, style_class};

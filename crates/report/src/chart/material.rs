@@ -1,6 +1,6 @@
 //! An experiment's data in the form that charts need.
 
-use super::body::Cell;
+use super::cell::Cell;
 use crate::say::missing::Measured;
 use crate::words;
 use model::{Design, Environment, Estimate, ExperimentSummary, Factor, Level, Response, Treatment};

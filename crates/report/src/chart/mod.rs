@@ -6,6 +6,7 @@
 
 mod axis;
 mod body;
+mod cell;
 mod distributions;
 mod figures;
 mod front;
@@ -18,6 +19,7 @@ mod response;
 mod rows;
 mod scale;
 mod series;
+mod shown;
 mod speedup;
 mod stack;
 mod throughput;
@@ -31,8 +33,9 @@ mod tests;
 
 pub(crate) use axis::Axis as LevelAxis;
 pub(crate) use body::{
-    Body, Cell, Curve, Figure, Line, Panel, Quantile, scale_along, scale_of, scale_of_cells,
+    Body, Curve, Figure, Line, Panel, Quantile, scale_along, scale_of, scale_of_cells,
 };
+pub(crate) use cell::Cell;
 pub(crate) use figures::figures;
 pub(crate) use front::{Answer, Answers};
 pub(crate) use lines::legend_of;

@@ -1,7 +1,8 @@
 //! Response time over the load, for models of concurrency.
 
 use super::axis::Axis;
-use super::body::{Body, Cell, Figure, Line, Panel};
+use super::body::{Body, Figure, Line, Panel};
+use super::cell::Cell;
 use super::scale::Scale;
 use model::{Card, Estimate, Response, ResponseCurve, Unit};
 use std::borrow::Cow;

@@ -1,6 +1,7 @@
 //! One row per treatment: the trials' dots, the interval over them, the number beside them.
 
-use super::body::{Cell, Panel, scale_of};
+use super::body::{Panel, scale_of};
+use super::cell::Cell;
 use super::lines::once;
 use super::scale::Scale;
 use super::ticks::Ticks;

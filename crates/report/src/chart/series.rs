@@ -1,7 +1,8 @@
 //! A load over time: panels on a page, a line of bars for each number in a terminal.
 
 use super::axis::Axis;
-use super::body::{Body, Cell, Figure, Line, Panel};
+use super::body::{Body, Figure, Line, Panel};
+use super::cell::Cell;
 use super::letters::strip::colour;
 use super::scale::Scale;
 use crate::doc::{self, Block, Drawing};

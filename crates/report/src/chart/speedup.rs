@@ -2,9 +2,10 @@
 //! the ideal line, with the law that the trials follow.
 
 use super::axis::Values;
-use super::body::{Cell, Line};
-use super::figures::Shown;
+use super::body::Line;
+use super::cell::Cell;
 use super::material::Material;
+use super::shown::Shown;
 use crate::words;
 use model::{Card, Drawn, Estimate, Quantity, Response, Treatment, Unit};
 

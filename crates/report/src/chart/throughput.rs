@@ -1,7 +1,8 @@
 //! Throughput over the number of workers: trials with their interval, and the fitted curve.
 
 use super::axis::Axis;
-use super::body::{Body, Cell, Figure, Line, Panel};
+use super::body::{Body, Figure, Line, Panel};
+use super::cell::Cell;
 use super::scale::Scale;
 use model::{Card, Estimate, Response, ScaleCurve, ScaleLevel, Scaling, Unit};
 use std::borrow::Cow;

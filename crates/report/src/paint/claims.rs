@@ -1,7 +1,7 @@
 //! Claims in a terminal: each claim, and under it the verdict, the number with its direction, the source.
 
 use super::Folds;
-use super::terminal::{marked, plain, plain_words, styled};
+use super::styled::{marked, plain, plain_words, styled};
 use crate::doc::Claim;
 use crate::text::{BAD, CARE, DIM, GOOD, paint};
 use crate::words;

@@ -7,6 +7,7 @@ mod markdown;
 mod picture;
 mod sheet;
 mod slim;
+mod styled;
 mod table;
 mod terminal;
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Tables in a terminal: in columns where they fit, a wide one as several tables under each other, else row by
 //! row. Nothing is cut.
 
-use super::terminal::{plain_words, style};
+use super::styled::{plain_words, style};
 use crate::doc::{Column, Row, Table, Text, Tone};
 use crate::text::{BOLD, DIM, WRAPPED_MIN, columns, padded, paint, wrapped};
 

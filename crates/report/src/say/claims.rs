@@ -3,8 +3,7 @@
 
 use super::catalog;
 use super::chapter::{self, Chapter};
-use super::experiment;
-use super::trust;
+use super::finding;
 use crate::doc::{Block, Claim, Text};
 use crate::words;
 use crate::{Session, chart};
@@ -31,7 +30,7 @@ pub(crate) fn said(chapters: &[Chapter<'_>]) -> Option<String> {
     let kinds: Vec<String> = all.iter().map(kind).collect();
     let claims = counted(all.iter().map(|(_, n)| *n as u64).sum(), "claim");
     let records = chapters.iter().flat_map(|chapter| chapter.records.iter().copied());
-    let within = trust::within(records).map_or(String::new(), |span| format!(" within {span}"));
+    let within = words::within(records).map_or(String::new(), |span| format!(" within {span}"));
     let said = format!("Tested{within}: {claims}, {}.", kinds.join(", "));
     (!all.is_empty()).then_some(said)
 }
@@ -93,7 +92,7 @@ pub(crate) fn claim(chapter: &Chapter<'_>, claim: &ClaimResult) -> Claim {
             (Text::strong(capital(&missing.word)), missing.why, Markup::default())
         }
     };
-    let caveat = experiment::remark(result);
+    let caveat = finding::remark(result);
     Claim {
         verdict: claim.verdict,
         judged: words::judged(claim),

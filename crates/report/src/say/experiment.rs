@@ -3,8 +3,8 @@
 use super::chapter::Chapter;
 use super::disturbance::CHECK;
 use super::{
-    accounts, catalog, claims, disturbance, exhibits, fineness, missing, numbers, opening, planted,
-    processor, subject, trials, waits,
+    accounts, catalog, claims, disturbance, exhibits, finding, fineness, missing, numbers, opening,
+    planted, processor, subject, trials, waits,
 };
 use crate::Session;
 use crate::chart::{self, Figure};
@@ -15,7 +15,6 @@ use maud::html;
 use model::{
     ExperimentSummary, FindingResult, Outcome, OutcomeCount, QuantityResult, Record, Treatment,
 };
-use wording::number;
 use wording::{capital, counted, short};
 
 /// The most characters shown of what a failed trial printed.
@@ -117,7 +116,7 @@ fn answer(chapter: &Chapter<'_>, index: usize) -> Vec<Block<'static>> {
     let findings = &chapter.summary.findings;
     let finding = &findings[index];
     let role = if index == 0 { Role::Answer } else { Role::Further };
-    let mut blocks = vec![Block::Paragraph(role, sentence(chapter, finding))];
+    let mut blocks = vec![Block::Paragraph(role, finding::sentence(chapter, finding))];
     let response = finding.result.quantity.response();
     let known = |other: &FindingResult| other.result.quantity.response() == response;
     // Once for all findings about it.
@@ -125,28 +124,10 @@ fn answer(chapter: &Chapter<'_>, index: usize) -> Vec<Block<'static>> {
         let definition = catalog::of_quantity(chapter, &finding.result.quantity);
         blocks.extend(definition.map(|text| Block::paragraph(Role::Definition, text)));
     }
-    blocks.extend(remark(&finding.result).map(|text| Block::paragraph(Role::Caveat, text)));
+    blocks
+        .extend(finding::remark(&finding.result).map(|text| Block::paragraph(Role::Caveat, text)));
     blocks.extend(worth(&finding.result).map(Block::small));
     blocks
-}
-
-/// Returns a finding's sentence with its number standing out, with what a share leaves unexplained; or
-/// why there is none.
-pub(crate) fn sentence(chapter: &Chapter<'_>, finding: &FindingResult) -> Text {
-    let result = &finding.result;
-    if result.estimate.is_none() {
-        let sentence = words::without_number(&finding.sentence);
-        return chapter.missing(result).text().then(Text::quiet(format!(" (Asked: {sentence})")));
-    }
-    let (before, number, after) = number::sentence_parts(&finding.sentence, result);
-    let counts = number::counts(result).filter(|_| number.is_some());
-    let counts = counts.map(|counts| Text::quiet(format!(" ({counts})")));
-    let rest = number::rest(result).map(|rest| format!(" {rest}"));
-    Text::from(before)
-        .then(number.map(Text::number).unwrap_or_default())
-        .then(counts.unwrap_or_default())
-        .then(after)
-        .then(rest.unwrap_or_default())
 }
 
 /// Returns how small a difference a finding's number could show, and what it is without tagged trials.
@@ -154,16 +135,6 @@ fn worth(result: &QuantityResult) -> Option<String> {
     result.estimate?;
     let parts = [claims::floors(result), claims::moved_by_tags(result)];
     wording::clauses(parts, "; ").map(|worth| format!("{}.", capital(&worth)))
-}
-
-/// Returns what is to be known of a number. That it is exact is seen: it has no interval.
-pub(crate) fn remark(result: &QuantityResult) -> Option<String> {
-    result.estimate?;
-    let remarks = result.remark.split("; ").filter(|remark| !remark.starts_with("exact: "));
-    let lost = result.lost.as_ref().map(words::lost);
-    let remarks =
-        wording::clauses(std::iter::once(lost).chain(remarks.map(|it| Some(it.into()))), "; ")?;
-    (!remarks.is_empty()).then(|| wording::sentence(&remarks, 1000))
 }
 
 /// Returns what a reader must know before the numbers.

@@ -11,6 +11,7 @@ pub(crate) mod disturbance;
 mod exhibits;
 pub(crate) mod experiment;
 pub(crate) mod figures;
+mod finding;
 mod fineness;
 pub(crate) mod fleet;
 pub(crate) mod front;

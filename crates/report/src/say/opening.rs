@@ -2,7 +2,7 @@
 
 use super::chapter::Chapter;
 use super::claims::marks;
-use super::{experiment, selftest, trust};
+use super::{finding, selftest, trust};
 use crate::Session;
 use crate::doc::{Answer, Block, Role, Text, Tone};
 use crate::words::anchor;
@@ -94,7 +94,7 @@ pub(crate) fn answers(chapters: &[Chapter<'_>]) -> Block<'static> {
 pub(crate) fn answer(chapter: &Chapter<'_>) -> Text {
     let first = chapter.summary.findings.first();
     let own = chapter.own_answer().map(Text::from);
-    own.or_else(|| first.map(|finding| experiment::sentence(chapter, finding)))
+    own.or_else(|| first.map(|finding| finding::sentence(chapter, finding)))
         .unwrap_or_else(|| Text::quiet("It asks for no single number: see its chart."))
 }
 

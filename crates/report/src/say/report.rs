@@ -2,7 +2,9 @@
 
 use super::chapter::{Chapter, chapters, chapters_without_figures};
 use super::claims::{self, FLOOR_MEANING, said, tally};
-use super::{disturbance, experiment, front, machine, numbers, opening, planted, trials, trust};
+use super::{
+    disturbance, experiment, finding, front, machine, numbers, opening, planted, trials, trust,
+};
 use crate::chart::{self, letters::KEY};
 use crate::doc::{Block, Claim, Doc, Role, Text, Tone};
 use crate::paint::{self, Folds};
@@ -233,14 +235,14 @@ fn visible<'a>(chapter: &'a Chapter<'a>, letters: Option<Letters>, most: usize) 
     blocks.push(Block::plain(opening::answer(chapter)));
     let first = chapter.summary.findings.first().map(|finding| &finding.result);
     let remark =
-        first.filter(|it| it.of_means.is_some() || it.lost.is_some()).and_then(experiment::remark);
+        first.filter(|it| it.of_means.is_some() || it.lost.is_some()).and_then(finding::remark);
     blocks.extend(remark.map(|text| Block::paragraph(Role::Caveat, text)));
     let ratios = chapter.summary.findings.iter().skip(1).filter(|finding| {
         let quantity = &finding.result.quantity;
         let same = first.map(|first| first.quantity.response()) == Some(quantity.response());
         chapter.is_study() && same && matches!(quantity, Quantity::Ratio { .. })
     });
-    let ratios: Vec<Text> = ratios.map(|finding| experiment::sentence(chapter, finding)).collect();
+    let ratios: Vec<Text> = ratios.map(|finding| finding::sentence(chapter, finding)).collect();
     blocks.extend((!ratios.is_empty()).then(|| Block::List(ratios)));
     let figure = chapter.figures.first().filter(|_| letters.is_some());
     blocks.extend(

@@ -5,8 +5,8 @@ use super::disturbance;
 use crate::Session;
 use crate::doc::{Block, Table, Text, Tone};
 use crate::words;
-use model::{ControlResult, Design, Estimate, Record, Visible};
-use wording::number::{self, Terms, duration_s, ratio, share};
+use model::{ControlResult, Design, Estimate, Visible};
+use wording::number::{self, Terms, ratio, share};
 use wording::{capital, counted, short};
 
 /// Controls that are named one by one.
@@ -93,23 +93,9 @@ fn visible(session: &Session<'_>) -> Option<String> {
     wording::clauses([Some(shown), verdict], ", ")
 }
 
-/// Trials that span less than this, in milliseconds, may all lie within one mode of their host.
-const MINUTE_MS: u64 = 60_000;
-
-/// Returns within which time some trials lie, where it is less than a minute: hosts keep a placement of CPUs for
-/// tens of seconds, and no interval within one placement shows another.
-pub(crate) fn within<'r>(records: impl Iterator<Item = &'r Record>) -> Option<String> {
-    let (first, last) = records.map(|record| record.started_unix_ms).fold(None, |ends, ms| {
-        let (first, last) = ends.unwrap_or((ms, ms));
-        Some((ms.min(first), ms.max(last)))
-    })?;
-    let span_ms = last.saturating_sub(first);
-    (span_ms < MINUTE_MS).then(|| duration_s(span_ms.div_ceil(1000).max(1)))
-}
-
 /// Returns that other minutes may differ.
 fn only_within(session: &Session<'_>) -> Option<String> {
-    let span = within(session.records.iter())?;
+    let span = words::within(session.records.iter())?;
     Some(format!("measured within {span}, so that other minutes may differ"))
 }
 

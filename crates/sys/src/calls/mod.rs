@@ -2,10 +2,12 @@
 
 mod arguments;
 mod cloned;
+pub(crate) mod numbers;
 
 pub use arguments::Reader;
 pub(crate) use cloned::CLONE_ARGS_BYTES;
 pub use cloned::{Cloned, FLAGS, Flag};
+pub use numbers::name_of;
 
 use std::borrow::Cow;
 
@@ -49,23 +51,6 @@ impl Call {
             None => arguments::describe(&self.name(), self.arguments, reader),
         }
     }
-}
-
-/// Returns the name of the system call of that number in this CPU's own table.
-pub fn name_of(number: u64) -> Cow<'static, str> {
-    let known = usize::try_from(number).ok().and_then(syscalls::Sysno::new);
-    match known {
-        Some(known) => Cow::Borrowed(known.name()),
-        None => Cow::Owned(format!("syscall_{number}")),
-    }
-}
-
-/// Above all numbers of calls.
-const CALLS_MAX: u64 = 1024;
-
-/// The number of a system call in this CPU's own table.
-pub(crate) fn number_of(name: &str) -> Option<u64> {
-    (0..CALLS_MAX).find(|number| name_of(*number) == name)
 }
 
 /// The name of an error number: `ENOENT`. The numbers above 511 are the

@@ -66,7 +66,7 @@ impl FileMapping {
         // SAFETY: the range is mapped and readable, and writable as passed on, for
         // as long as `self` is borrowed, and begins at a page. Others may write
         // to the file: the view promises nothing of the content.
-        unsafe { Pages::new(self.region.start.as_ptr(), count, writable) }
+        unsafe { Pages::new(self.region.start.as_ptr(), count, page_bytes(), writable) }
     }
 }
 

@@ -251,7 +251,7 @@ impl Mapping {
         // SAFETY: the range is mapped, readable and writable for as long as
         // `self` is borrowed, begins at a page, and nobody else can name it
         // meanwhile.
-        unsafe { Pages::new(self.pointer(), self.bytes / page_bytes(), true) }
+        unsafe { Pages::new(self.pointer(), self.bytes / page_bytes(), page_bytes(), true) }
     }
 
     /// How much of the mapping is backed by huge pages, in bytes, from smaps.

@@ -3,7 +3,6 @@
 //! All walks take the same way through the order and differ in what they do to
 //! a page alone, so that one can be subtracted from another.
 
-use crate::pages::page_bytes;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
@@ -18,14 +17,18 @@ pub struct Pages<'a> {
 }
 
 impl Pages<'_> {
-    /// A view of `count` pages from `start`.
+    /// A view of `count` pages of `page_bytes` from `start`.
     ///
     /// # Safety
     /// The pages must be mapped and readable, and writable where `writable` is
     /// set, for the view's whole life; no reference to them may live
     /// meanwhile.
-    pub(crate) unsafe fn new(start: *mut u8, count: usize, writable: bool) -> Self {
-        let page_bytes = page_bytes();
+    pub(crate) unsafe fn new(
+        start: *mut u8,
+        count: usize,
+        page_bytes: usize,
+        writable: bool,
+    ) -> Self {
         // A mapping is never at address 0; a view of nothing would be one of no page.
         let (start, count) = match NonNull::new(start) {
             Some(start) => (start, count),

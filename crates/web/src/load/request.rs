@@ -212,7 +212,8 @@ impl<'a> Encoder<'a> {
         if plan.options.http2 {
             headers
                 .retain(|(name, _)| !OF_CONNECTION.iter().any(|it| name.eq_ignore_ascii_case(it)));
-            return hpack::request(method, target, &headers, body);
+            let (bytes, head) = hpack::request(method, target, &headers, body)?;
+            return Ok(Request { bytes, head });
         }
         let mut head = format!("{method} {} HTTP/1.1\r\n", target.path());
         for (name, value) in headers {

@@ -1,6 +1,7 @@
 //! A load over time: slices of equal length, whose number is bounded however long it lasts.
 
-use super::{LIVE_NS, Noted, Times, survival};
+use super::survival::{self, Counted};
+use super::{LIVE_NS, Noted, Times};
 use hdrhistogram::Histogram;
 use model::{LoadPlan, LoadSlice, LoadStall};
 use sys::Pid;
@@ -21,18 +22,6 @@ const LOOKS_PER_RECENT: u64 = 5;
 
 /// In a shorter stall than this number of looks, the server's CPU time is unknown.
 const LOOKS_PER_STALL: u64 = 3;
-
-/// Times by value, ascending: the upper end of a bucket in ns, and how many.
-pub type Counts = Vec<(u64, u64)>;
-
-/// Times of requests that ended in a slice.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Counted {
-    /// Of those whose time is known.
-    pub known: Counts,
-    /// Of those without an answer: what had passed by then.
-    pub censored: Counts,
-}
 
 /// A slice with its times.
 #[derive(Clone, Debug, Default)]
@@ -161,7 +150,10 @@ impl Series {
             all
         };
         let mut lateness = Counted::of(&piece.lateness);
-        add(&mut lateness.known, &vec![(0, piece.prompt_sent); usize::from(piece.prompt_sent > 0)]);
+        survival::add(
+            &mut lateness.known,
+            &vec![(0, piece.prompt_sent); usize::from(piece.prompt_sent > 0)],
+        );
         let slice = Slice {
             seen: LoadSlice {
                 succeeded: piece.succeeded,
@@ -280,37 +272,6 @@ impl Slice {
         self.in_flight.0 += other.in_flight.0;
         self.in_flight.1 += other.in_flight.1;
     }
-}
-
-impl Counted {
-    fn of(times: &Times) -> Self {
-        Self { known: counts(&times.known), censored: counts(&times.censored) }
-    }
-
-    fn add(&mut self, other: &Counted) {
-        add(&mut self.known, &other.known);
-        add(&mut self.censored, &other.censored);
-    }
-}
-
-/// Returns what a histogram holds.
-pub(super) fn counts(histogram: &Histogram<u64>) -> Counts {
-    histogram.iter_recorded().map(|it| (it.value_iterated_to(), it.count_at_value())).collect()
-}
-
-/// Adds counts to others, both ascending.
-fn add(sum: &mut Counts, part: &Counts) {
-    if part.is_empty() {
-        return;
-    }
-    sum.extend(part);
-    // It finds the two that are in order, and merges them.
-    sum.sort();
-    sum.dedup_by(|next, kept| {
-        let same = next.0 == kept.0;
-        kept.1 += if same { next.1 } else { 0 };
-        same
-    });
 }
 
 /// Returns the times of all slices: response, service, lateness, and response without the generator's

@@ -1,9 +1,46 @@
 //! Percentiles of times of which some are only known to be longer than what had passed.
 
 use super::Times;
-use super::series::{Counted, counts};
 use hdrhistogram::Histogram;
 use model::{LoadPercentile, LoadTimes};
+
+/// Times by value, ascending: the upper end of a bucket in ns, and how many.
+pub type Counts = Vec<(u64, u64)>;
+
+/// Times of requests that ended in a slice.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counted {
+    /// Of those whose time is known.
+    pub known: Counts,
+    /// Of those without an answer: what had passed by then.
+    pub censored: Counts,
+}
+
+impl Counted {
+    pub(super) fn of(times: &Times) -> Self {
+        Self { known: counts(&times.known), censored: counts(&times.censored) }
+    }
+
+    pub(super) fn add(&mut self, other: &Counted) {
+        add(&mut self.known, &other.known);
+        add(&mut self.censored, &other.censored);
+    }
+}
+
+/// Adds counts to others, both ascending.
+pub(super) fn add(sum: &mut Counts, part: &Counts) {
+    if part.is_empty() {
+        return;
+    }
+    sum.extend(part);
+    // It finds the two that are in order, and merges them.
+    sum.sort();
+    sum.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        kept.1 += if same { next.1 } else { 0 };
+        same
+    });
+}
 
 /// What a result shows, in percent.
 pub(super) const PERCENTS: [f64; 7] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99];
@@ -52,7 +89,7 @@ pub(super) fn summary(times: &Times) -> LoadTimes {
     let any = !known.is_empty();
     let all = known.len() + censored.len();
     let least_ns = (sum_ns(known) + sum_ns(censored)) / all as f64;
-    let counted = Counted { known: counts(known), censored: counts(censored) };
+    let counted = Counted::of(times);
     LoadTimes {
         count: known.len(),
         censored: censored.len(),
@@ -182,4 +219,9 @@ mod tests {
             prop_assert_eq!(found, [expected]);
         }
     }
+}
+
+/// Returns what a histogram holds.
+fn counts(histogram: &Histogram<u64>) -> Counts {
+    histogram.iter_recorded().map(|it| (it.value_iterated_to(), it.count_at_value())).collect()
 }

@@ -1,6 +1,5 @@
 //! What one thread has counted, and the sum over threads.
 
-use super::connection::Turns;
 use super::{Noted, Times};
 use hdrhistogram::Histogram;
 use model::{LateEnds, LoadError, LoadStall};
@@ -123,6 +122,34 @@ impl Tally {
     /// Requests that failed.
     pub(super) fn failed(&self) -> u64 {
         self.errors.values().sum()
+    }
+}
+
+/// What the place of one connection did between its first answer and its last: whole turns, so that
+/// neither the start of a load nor what is under way at its end counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Turns {
+    /// When the first answer was whole, in ns of the monotonic clock; none before that.
+    first_ns: Option<u64>,
+    /// Answers after the first.
+    pub(super) count: u64,
+    /// From the first answer to the last, in ns.
+    pub(super) span_ns: u64,
+    /// The response times of those after the first, together, in ns.
+    pub(super) response_ns: u64,
+}
+
+impl Turns {
+    /// An answer is whole to a request that came due at `due_ns`.
+    pub(super) fn answered(&mut self, due_ns: u64, now_ns: u64) {
+        match self.first_ns {
+            None => self.first_ns = Some(now_ns),
+            Some(first_ns) => {
+                self.count += 1;
+                self.span_ns = now_ns.saturating_sub(first_ns);
+                self.response_ns += now_ns.saturating_sub(due_ns);
+            }
+        }
     }
 }
 

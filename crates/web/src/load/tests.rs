@@ -542,7 +542,7 @@ fn whole_turns_know_the_rate_and_how_many_are_in_the_system() {
     // answer after one batch, the others after two, and then each has one every 40.6 ms.
     let batch_ns = 20_300_000_u64;
     let turns_of = |first: u64, pause_ns: u64| {
-        let mut turns = connection::Turns::default();
+        let mut turns = tally::Turns::default();
         let mut due_ns = 0;
         for answer in 0..3 {
             let done_ns = (first + 2 * answer) * batch_ns + answer * pause_ns;
@@ -553,7 +553,7 @@ fn whole_turns_know_the_rate_and_how_many_are_in_the_system() {
         }
         turns
     };
-    let sixteen = |pause_ns| -> Vec<connection::Turns> {
+    let sixteen = |pause_ns| -> Vec<tally::Turns> {
         (0..16).map(|place| turns_of(1 + place / 8, pause_ns)).collect()
     };
     let steady = Steady::of(&sixteen(0)).unwrap();
@@ -565,7 +565,7 @@ fn whole_turns_know_the_rate_and_how_many_are_in_the_system() {
     assert!(paused.in_system < 15.7, "{paused:?}");
     // One that has a single answer, or none, is not either.
     let mut starved = sixteen(0);
-    starved[3] = connection::Turns::default();
+    starved[3] = tally::Turns::default();
     assert!((Steady::of(&starved).unwrap().in_system - 15.0).abs() < 1e-9);
-    assert_eq!(Steady::of(&[connection::Turns::default()]), None);
+    assert_eq!(Steady::of(&[tally::Turns::default()]), None);
 }

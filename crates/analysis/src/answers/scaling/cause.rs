@@ -4,17 +4,15 @@
 //! lost decides which rule is asked; beyond them there is one question more ([`beyond`]).
 
 use super::account::share;
+use super::case::{At, Case, last, lost};
 use super::evidence::Signs;
 use super::held::Held;
-use super::level::{Level, ratio};
+use super::level::ratio;
+use super::rows::{ROWS, Row};
 use super::shape::by_shape;
 use super::trials::ScaleTrial;
 use super::words::{figure, percent, percent_of, time, with_interval};
-use model::{
-    Bottleneck, Estimate, Founding, ScaleAccount, ScaleCause, ScaleCurve, ScaleLevel, ScaleLoss,
-};
-use serde::Deserialize;
-use std::sync::LazyLock;
+use model::{Bottleneck, Founding, ScaleAccount, ScaleCause, ScaleLevel, ScaleLoss};
 
 /// A wait that takes this long at a time is no lock's: it is a hundred times what it costs to put a
 /// thread to sleep and to wake it, so that a wait this long is a phase of work.
@@ -22,75 +20,6 @@ const LOCK_NS_MAX: f64 = 1e6;
 
 /// What explains more than half of something is named for it.
 pub(super) const MOST: f64 = 0.5;
-
-/// A bottleneck with a sentence and a remedy. `{}` in either stands for the one number that the finding
-/// has.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Row {
-    cause: Bottleneck,
-    sentence: String,
-    #[serde(default)]
-    remedy: String,
-}
-
-impl Row {
-    /// Returns a cause as it is shown.
-    fn cause(
-        &self,
-        number: &str,
-        (at, lost): (f64, Option<Estimate>),
-        standing: Founding,
-        evidence: Vec<String>,
-    ) -> ScaleCause {
-        let [sentence, remedy] = [&self.sentence, &self.remedy].map(|it| it.replace("{}", number));
-        ScaleCause { cause: self.cause, at, lost, standing, sentence, evidence, remedy }
-    }
-}
-
-/// All causes, by their names in `causes.toml`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Rows {
-    /// What is said where only throughput is known.
-    pub(super) shape: super::shape::Rows,
-    mutex: Row,
-    quota: Row,
-    neighbour: Row,
-    pub(super) guests: Row,
-    confined: Row,
-    own_threads: Row,
-    pub(super) serial: Row,
-    pub(super) alone: Row,
-    pub(super) unequal: Row,
-    pub(super) lock: Row,
-    pub(super) handover: Row,
-    pub(super) hidden: Row,
-    pub(super) outside: Row,
-    pub(super) still: Row,
-    pub(super) still_hidden: Row,
-    pub(super) memory: Row,
-    unclear: Row,
-    idle_cpus: Row,
-    pub(super) kernel: Row,
-    pub(super) hardware: Row,
-    pub(super) spinning: Row,
-    pub(super) spin_lock: Row,
-    pub(super) sharing: Row,
-    pub(super) sharing_or_hardware: Row,
-    pub(super) spinning_or_hardware: Row,
-    unknown: Row,
-    single: Row,
-    nothing: Row,
-    cpus: Row,
-    turns: Row,
-    falls: Row,
-}
-
-/// The file as read; a test reads it.
-pub(super) static ROWS: LazyLock<Rows> = LazyLock::new(|| {
-    toml::from_str(include_str!("causes.toml")).unwrap_or_else(|error| unreachable!("{error}"))
-});
 
 /// A loss below this share of the workers' time is not looked into: an account of looks some
 /// milliseconds apart, beside neighbours that nobody sees, is not finer.
@@ -110,51 +39,6 @@ const MANY_CPUS: f64 = 1.25;
 
 /// CPUs used for at least this share of the time are all in use.
 const FULL: f64 = 0.95;
-
-/// All that is known.
-pub(super) struct Case<'a> {
-    pub(super) levels: &'a [Level<'a>],
-    pub(super) described: &'a [ScaleLevel],
-    pub(super) cpus: Option<u32>,
-    /// Trials of several copies at once.
-    pub(super) copies: Vec<&'a ScaleTrial>,
-    /// Trials of workers that all ran on one CPU.
-    pub(super) placed: Vec<&'a ScaleTrial>,
-    pub(super) curve: &'a ScaleCurve,
-}
-
-/// A level as measured and as shown.
-#[derive(Clone, Copy)]
-pub(super) struct At<'a> {
-    pub(super) level: &'a Level<'a>,
-    pub(super) described: &'a ScaleLevel,
-}
-
-impl<'a> Case<'a> {
-    fn at(&self, place: usize) -> At<'a> {
-        At { level: &self.levels[place], described: &self.described[place] }
-    }
-
-    /// Returns one worker.
-    pub(super) fn one(&self) -> Option<At<'a>> {
-        let place = self.levels.iter().position(|level| level.n == 1.0)?;
-        Some(self.at(place))
-    }
-
-    /// Returns the most workers that all have a CPU.
-    pub(super) fn within(&self) -> Option<At<'a>> {
-        let cpus = f64::from(self.cpus?);
-        let place = self.levels.iter().rposition(|level| level.n > 1.0 && level.n <= cpus)?;
-        Some(self.at(place))
-    }
-
-    /// Returns the most workers of all, if they are more than the CPUs.
-    pub(super) fn most(&self) -> Option<At<'a>> {
-        let cpus = f64::from(self.cpus?);
-        let place = self.levels.iter().rposition(|level| level.n > cpus.max(1.0))?;
-        Some(self.at(place))
-    }
-}
 
 /// Returns the causes, the first being that of the loss within the CPUs.
 pub(super) fn causes(case: &Case<'_>) -> Vec<ScaleCause> {
@@ -497,35 +381,10 @@ fn idle_cpus(
     Ok(found.row.cause(&found.name, at, found.standing, evidence))
 }
 
-/// Returns what n workers lack of n times one worker, as a share of it.
-fn lost(described: &ScaleLevel) -> Option<Estimate> {
-    let speedup = described.speedup?;
-    let of = |speedup: f64| 1.0 - speedup / described.n;
-    let (low, high) = (of(speedup.high), of(speedup.low));
-    Some(Estimate { point: of(speedup.point), low, high, ..speedup })
-}
-
-/// Returns the most workers measured, and what they lack.
-pub(super) fn last(case: &Case<'_>) -> (f64, Option<Estimate>) {
-    let n = case.levels.last().map_or(1.0, |level| level.n);
-    (n, case.described.last().and_then(lost))
-}
-
 fn nothing(case: &Case<'_>) -> ScaleCause {
     let last = last(case);
     if case.levels.len() < 2 {
         return ROWS.single.cause(&figure(last.0), last, Founding::Suspected, Vec::new());
     }
     ROWS.nothing.cause(&figure(last.0), last, Founding::Consistent, Vec::new())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::ROWS;
-
-    #[test]
-    fn the_file_of_causes_is_read() {
-        assert!(ROWS.nothing.sentence.contains("{}"));
-        assert!(!format!("{:?}", *ROWS).contains("  "));
-    }
 }

@@ -1,8 +1,9 @@
 //! Why each operation takes more CPU time with more workers: who spins, who shares what.
 
 use super::account::share;
-use super::cause::{Found, MOST, ROWS, Search};
+use super::cause::{Found, MOST, Search};
 use super::level::{Level, ratio};
+use super::rows::ROWS;
 use super::trials::ScaleTrial;
 use super::words::{figure, percent};
 use model::{Founding, ScaleLoss};

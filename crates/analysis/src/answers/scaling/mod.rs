@@ -5,6 +5,7 @@
 
 mod account;
 mod advice;
+mod case;
 mod cause;
 mod curve;
 mod evidence;
@@ -15,6 +16,7 @@ mod idle;
 mod level;
 mod next;
 mod paired;
+mod rows;
 mod shape;
 mod trials;
 mod words;
@@ -124,7 +126,7 @@ pub fn scaling(input: &ScaleInput<'_>) -> Scaling {
     let described = described(&levels, input.cpus);
     let throughput = curve::curve(&without_blocks(&levels, ScaleTrial::throughput), &laws);
     let cpu_work = without_blocks(&levels, ScaleTrial::cpu_throughput);
-    let causes = cause::causes(&cause::Case {
+    let causes = cause::causes(&case::Case {
         levels: &levels,
         described: &described,
         cpus: input.cpus,

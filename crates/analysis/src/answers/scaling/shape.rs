@@ -2,16 +2,16 @@
 //!
 //! Several causes have the same shape. So the sentence words the shape, and the evidence names them.
 
-use super::cause::{Case, ROWS, last};
+use super::case::{Case, last};
 use super::level::{chosen, ratio};
 use super::paired::by_level;
+use super::rows::ROWS;
 use super::trials::ScaleTrial;
 use super::without_blocks;
 use super::words::{figure, percent, with_interval};
 use crate::stats::order;
 use laws::tail::student_quantile;
 use model::{Bottleneck, Founding, ScaleCause, ScaleFit};
-use serde::Deserialize;
 
 /// The relative scatter that is assumed of trials of one n before any is known, and the degrees of
 /// freedom that this assumption counts. The trials' own scatter is added to it as G. K. Smyth does
@@ -50,36 +50,6 @@ pub(super) enum Shape {
     NoRise(usize),
     /// Less beyond a level than there.
     Falls(usize),
-}
-
-/// What is said of each shape, from `causes.toml`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Rows {
-    /// The remedy of a shape that has none of its own.
-    remedy: String,
-    /// Follows a sentence about proportion where one worker was not measured.
-    no_speedup: String,
-    none: Row,
-    proportional: Row,
-    superlinear: Row,
-    bends: Row,
-    less: Row,
-    unsure: Row,
-    flat: Row,
-    no_rise: Row,
-    falls: Row,
-}
-
-/// `{}` stands for the number of workers.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Row {
-    sentence: String,
-    #[serde(default)]
-    explained: String,
-    #[serde(default)]
-    remedy: String,
 }
 
 /// The levels of n as they are compared.

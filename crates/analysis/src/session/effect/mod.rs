@@ -21,7 +21,8 @@
 //! * *Frequency*: events among all chances, bounded by the trials (`frequency`). It is the one
 //!   quantity that is not formed by block: rare events need all the trials there are.
 
-use crate::session::alike::alike;
+mod alike;
+
 use crate::session::disturbance::{DISTURBED_SHARE, Disturbed, Losses, corrected, of_corrected};
 use crate::session::evidence::{Evidence, Scale};
 use crate::session::likeness::likeness;
@@ -230,7 +231,7 @@ pub(crate) fn form(table: &Table<'_>, quantity: &Quantity, response: &str) -> Ef
     let alike = match quantity {
         Quantity::Value { .. } => table.levels_alike(response),
         Quantity::Frequency { .. } => None,
-        _ => alike(table),
+        _ => alike::alike(table),
     };
     form_given(table, quantity, response, alike)
 }

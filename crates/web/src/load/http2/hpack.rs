@@ -1,7 +1,7 @@
 //! HPACK (RFC 7541) without a dynamic table. The only Huffman code that is read is that of a status.
 
 use super::frame;
-use crate::load::{Error, Target, request::Request};
+use crate::load::{Error, Target};
 use std::borrow::Cow;
 
 /// The code of a string in which an integer goes on, the flag of a Huffman code, and the names of the
@@ -18,7 +18,8 @@ const STATIC_ENTRIES: u64 = 61;
 const FIRST_STATUS: u64 = 8;
 const STATUSES: [u16; 7] = [200, 204, 206, 304, 400, 404, 500];
 
-/// Encodes a request: a whole `HEADERS` frame, of which the stream is to be filled in, and the body.
+/// Encodes a request: a whole `HEADERS` frame, of which the stream is to be filled in, and the body. Returns the
+/// bytes, and where the body begins.
 ///
 /// # Errors
 /// Headers that are longer than a frame.
@@ -27,7 +28,7 @@ pub(in crate::load) fn request(
     target: &Target,
     headers: &[(&str, Cow<'_, str>)],
     body: &[u8],
-) -> Result<Request, Error> {
+) -> Result<(Box<[u8]>, usize), Error> {
     let mut block = Vec::new();
     literal(&mut block, METHOD, method);
     block.push(0x80 | if target.is_secure() { SCHEME_HTTPS } else { SCHEME_HTTP });
@@ -51,7 +52,7 @@ pub(in crate::load) fn request(
     bytes.extend_from_slice(&block);
     let head = bytes.len();
     bytes.extend_from_slice(body);
-    Ok(Request { bytes: bytes.into_boxed_slice(), head })
+    Ok((bytes.into_boxed_slice(), head))
 }
 
 /// A literal that no table keeps: its name by number and its value, or for 0 its name, which the value

@@ -8,12 +8,12 @@ pub(super) mod stalls;
 mod streams;
 
 use super::answer::Known;
-use super::connection::{Connection, Phase, Ready, Step, Turns, Wire};
+use super::connection::{Connection, Phase, Ready, Step, Wire};
 use super::http2::{Heard, Session};
 use super::request::{Encoder, Request, is_idempotent};
 use super::schedule::Due;
 use super::series::Piece;
-use super::tally::Tally;
+use super::tally::{Tally, Turns};
 use super::transport::{BUFFER_BYTES, CIPHER_BYTES, Route};
 use super::{End, Error, Noted, system};
 use mio::unix::SourceFd;

@@ -181,7 +181,7 @@ fn cause(trials: &[ScaleTrial]) -> Bottleneck {
     let cpus = Some(CPUS as u32);
     let placed = trials.iter().filter(|trial| trial.one_cpu).collect();
     let (levels, described, curve) = (&levels, &described, &curve);
-    let case = cause::Case { levels, described, cpus, copies, placed, curve };
+    let case = case::Case { levels, described, cpus, copies, placed, curve };
     cause::causes(&case)[0].cause
 }
 

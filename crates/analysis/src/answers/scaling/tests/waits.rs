@@ -64,7 +64,7 @@ fn waits_decide_between_causes_whose_times_are_alike() {
         let curve = curve::curve(&paired(&[]), &[]);
         let (cpus, copies) = (Some(CPUS as u32), Vec::new());
         let (levels, described, curve, placed) = (&levels, &described, &curve, Vec::new());
-        let case = cause::Case { levels, described, cpus, copies, placed, curve };
+        let case = case::Case { levels, described, cpus, copies, placed, curve };
         let found = &cause::causes(&case)[0];
         assert_eq!(found.cause, right, "{kind:?} {runner:?}: {}", found.sentence);
         let names_it = matches!(kind, W::Lock | W::Storage | W::Timer | W::Memory);

@@ -1,13 +1,13 @@
 //! What the blocks of one experiment have in common.
 
-use crate::session::effect::{Effect, form_given};
+use super::{Effect, form_given};
 use crate::session::sample::Table;
 use crate::stats::dependence::shared_correlation;
 use model::Quantity;
 
 /// Returns the correlation of each block with its predecessor that all numbers of an experiment show together
 /// which are formed within blocks: those of its findings and claims.
-pub(crate) fn alike(table: &Table<'_>) -> Option<f64> {
+pub(super) fn alike(table: &Table<'_>) -> Option<f64> {
     table.alike(|| {
         let findings = table.design.findings.iter().map(|finding| &finding.quantity);
         let claims = table.design.claims.iter().map(|claim| &claim.quantity);

@@ -1,0 +1,36 @@
+//! A finding in words.
+
+use super::chapter::Chapter;
+use crate::doc::Text;
+use crate::words;
+use model::{FindingResult, QuantityResult};
+use wording::number;
+
+/// Returns a finding's sentence with its number standing out, with what a share leaves unexplained; or
+/// why there is none.
+pub(crate) fn sentence(chapter: &Chapter<'_>, finding: &FindingResult) -> Text {
+    let result = &finding.result;
+    if result.estimate.is_none() {
+        let sentence = words::without_number(&finding.sentence);
+        return chapter.missing(result).text().then(Text::quiet(format!(" (Asked: {sentence})")));
+    }
+    let (before, number, after) = number::sentence_parts(&finding.sentence, result);
+    let counts = number::counts(result).filter(|_| number.is_some());
+    let counts = counts.map(|counts| Text::quiet(format!(" ({counts})")));
+    let rest = number::rest(result).map(|rest| format!(" {rest}"));
+    Text::from(before)
+        .then(number.map(Text::number).unwrap_or_default())
+        .then(counts.unwrap_or_default())
+        .then(after)
+        .then(rest.unwrap_or_default())
+}
+
+/// Returns what is to be known of a number. That it is exact is seen: it has no interval.
+pub(crate) fn remark(result: &QuantityResult) -> Option<String> {
+    result.estimate?;
+    let remarks = result.remark.split("; ").filter(|remark| !remark.starts_with("exact: "));
+    let lost = result.lost.as_ref().map(words::lost);
+    let remarks =
+        wording::clauses(std::iter::once(lost).chain(remarks.map(|it| Some(it.into()))), "; ")?;
+    (!remarks.is_empty()).then(|| wording::sentence(&remarks, 1000))
+}
