@@ -24,7 +24,7 @@ struct Picture {
 const WIDTH_PX: u32 = 1000;
 
 const PICTURES: [Picture; 6] = [
-    picture("docs/report.png", "base/report.html", "", 900),
+    picture("docs/report.png", "base/report.html", "", 840),
     picture("docs/pictures/chapter.png", "base/report.html", "experiment-false_sharing", 460),
     picture("docs/pictures/threads.png", "threads/report.html", "experiment-workers", 420),
     picture("docs/pictures/trust.png", "base/report.html", "trust", 190),
