@@ -21,6 +21,9 @@ pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Exit> {
     if let (true, Some(file)) = (args.init, &args.file) {
         return init(file, &args.commands);
     }
+    if let Some(more) = args.commands.first() {
+        bail!("{more:?}: a study is one file; with --init, what follows it are commands");
+    }
     let plan = || {
         let (designs, file) = designs(args)?;
         plan(args, designs, file)
@@ -126,14 +129,24 @@ fn init(file: &Path, commands: &[String]) -> anyhow::Result<Exit> {
     let commands = commands.iter().map(read).collect::<Result<Vec<_>, _>>();
     let text = commands.and_then(|commands| {
         commands.iter().for_each(spoken::say_if_timed);
-        study::example(&commands)
+        study::example(&commands, elsewhere(file).as_deref())
     });
     let text = text.map_err(|what| anyhow::anyhow!("--init: {what}"))?;
     destination::write(file, &text)?;
-    let name = wording::cleaned(&name.to_string());
+    let name = name.to_string();
+    // A name that begins with a dash would be an option.
+    let typed = if name.starts_with('-') { format!("./{name}") } else { name.clone() };
+    let (name, typed) = (wording::cleaned(&name), wording::command_line(&[typed]));
     ui::result(&format!(
-        "{name} is written. Look at its trials:  scruple study {name} --dry-run\n\
-         Then measure:  scruple study {name}"
+        "{name} is written. Look at its trials:  scruple study {typed} --dry-run\n\
+         Then measure:  scruple study {typed}"
     ))?;
     Ok(Exit::Done)
+}
+
+/// Returns the working folder, in which the commands of a new study run, if the file lies in another.
+fn elsewhere(file: &Path) -> Option<String> {
+    let here = std::env::current_dir().ok()?;
+    let lies_in = std::path::absolute(file).ok()?.parent()?.canonicalize().ok()?;
+    (lies_in != here.canonicalize().ok()?).then(|| here.display().to_string())
 }

@@ -79,7 +79,7 @@ pub(crate) fn lost(lost: &Lost) -> String {
 
 /// Where a number must lie, in its own terms: "between 2.0× and 3.0×", "at least 15×".
 pub(crate) fn region(region: Region, terms: Terms<'_>) -> String {
-    let end = |x: f64| number::rounded(x, terms);
+    let end = |x: f64| number::limit(x, terms);
     match (region.low, region.high) {
         (Some(low), Some(high)) => format!("between {} and {}", end(low), end(high)),
         (Some(low), None) => format!("at least {}", end(low)),

@@ -3,11 +3,12 @@
 use crate::spoken::Spoken;
 use std::fmt::Write;
 
-/// A commented study that compares some commands. It is understood by [`crate::read`], whatever the commands.
+/// A commented study that compares some commands. It is understood by [`crate::read`], whatever the commands. They
+/// run in `folder`, where that is not the one in which the study lies.
 ///
 /// # Errors
 /// There is one command alone.
-pub fn example(commands: &[Spoken]) -> Result<String, String> {
+pub fn example(commands: &[Spoken], folder: Option<&str>) -> Result<String, String> {
     model::ensure!(commands.len() >= 2, "a study to begin from compares two commands at least");
     // What only a shell understands is left to one.
     let shell = commands.iter().any(|command| command.shell.is_some());
@@ -30,6 +31,7 @@ pub fn example(commands: &[Spoken]) -> Result<String, String> {
     } else {
         ("[\"{command}\"]", "a list of words, taken as they are: there is no shell")
     };
+    let folder = folder.map(|folder| format!("folder = {}\n", quoted(folder))).unwrap_or_default();
     let (first, second) = (quoted(&names[0]), quoted(&names[1]));
     let (base, other) = (plain(&names[0]), plain(&names[1]));
     Ok(format!(
@@ -38,7 +40,7 @@ pub fn example(commands: &[Spoken]) -> Result<String, String> {
          question = {}\n\n\
          # The command of every trial: {note}.\n\
          # {{command}} stands for the word of the factor's level.\n\
-         command = {command}\n\n\
+         command = {command}\n{folder}\n\
          # What is varied. The first level is the baseline that the others are compared with.\n\
          # A factor of numbers would be:  n = [1, 2, 4, 8]  or  n = \"1..8\"  with {{n}} in the command.\n\
          [factors.command]\nlevels = [\n{levels}]\n\n\

@@ -133,7 +133,13 @@ fn all_levels(levels: &Value<'_>, factor: &str, subject: &mut Subject) -> Result
         if all.len() >= ENTRIES_MAX {
             return Err(value.error(format!("these are more than {ENTRIES_MAX} levels")));
         }
-        all.push(level);
+        // A person's own word is shown as it is, while the underscores of a catalog's names are spaces.
+        let is_word = !level.name.starts_with(|c: char| c.is_ascii_digit());
+        let label = match level.label.is_empty() && level.name.contains('_') && is_word {
+            true => level.name.clone(),
+            false => level.label,
+        };
+        all.push(Level { label, ..level });
     }
     match all.len() {
         0 => Err(levels.error("it has no level; a factor needs one at least")),

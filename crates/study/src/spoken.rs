@@ -13,7 +13,30 @@ const BUILTINS: &str = "cd . export exec eval ulimit umask set unset alias if fo
                         command";
 
 /// What only shells such as bash run themselves.
-const BASH_BUILTINS: &str = "source [[ function declare let shopt builtin";
+const BASH_BUILTINS: &str = "source [[ (( function declare let shopt builtin pushd popd dirs typeset local mapfile \
+                             readarray select coproc disown enable compgen";
+
+/// Variables that only shells such as bash set.
+const BASH_VARIABLES: [&str; 13] = [
+    "UID",
+    "EUID",
+    "HOSTNAME",
+    "RANDOM",
+    "SRANDOM",
+    "SECONDS",
+    "EPOCHSECONDS",
+    "EPOCHREALTIME",
+    "BASHPID",
+    "BASH_VERSION",
+    "PIPESTATUS",
+    "OSTYPE",
+    "MACHTYPE",
+];
+
+/// What only shells such as bash understand, or do differently, wherever it stands.
+const BASH_TEXTS: [&str; 15] = [
+    "((", "[[", "${!", "==", "&>", "|&", "<<<", "<(", ">(", "$'", "=(", "~+", "~-", "echo -e", "%q",
+];
 
 /// Returns the value of a variable of the environment.
 pub type Variable<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -78,6 +101,11 @@ pub fn spoken(line: &str, variable: Variable<'_>) -> Result<Spoken, String> {
         }
         Err(shell) => (words, Some(shell)),
     };
+    // A person types for the shell that they use, and another one may run another command without a word.
+    let shell = shell.map(|shell| match is_for_bash(text) {
+        true => Shell { program: BASH, ..shell },
+        false => shell,
+    });
     Ok(Spoken { text: text.to_string(), words, shell, timed })
 }
 
@@ -88,6 +116,26 @@ pub fn spoken_words(words: &[String]) -> Spoken {
     // A keyword in quotation marks would be none.
     let text = wording::command_line(&words).replacen("'!' ", "! ", 1);
     Spoken { text, shell: first_word(&words), words, timed }
+}
+
+/// Reports whether a line holds what only shells such as bash understand. One that only looks so runs there, too.
+fn is_for_bash(text: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let names_one = text
+        .split(|c: char| c.is_whitespace() || ";&|()".contains(c))
+        .any(|word| BASH_BUILTINS.split_whitespace().any(|name| name == word));
+    let expands = text.split('$').skip(1).any(|rest| {
+        let inner = rest.strip_prefix('{').unwrap_or(rest);
+        let name = &inner[..inner.find(|c| !is_name(c)).unwrap_or(inner.len())];
+        let behind = inner[name.len()..].as_bytes();
+        let cuts = match behind {
+            [b'^' | b',' | b'/' | b'@' | b'[', ..] => true,
+            [b':', next, ..] => next.is_ascii_digit() || b" (".contains(next),
+            _ => false,
+        };
+        BASH_VARIABLES.contains(&name) || (rest.starts_with('{') && cuts && !name.is_empty())
+    });
+    names_one || expands || BASH_TEXTS.iter().any(|mark| text.contains(mark))
 }
 
 fn sh<T>(what: &str) -> Result<T, Shell> {
@@ -322,6 +370,39 @@ mod tests {
         shell("a <(b)", "place of a file", "bash -c 'a <(b)'");
         shell("a f{1,2}", "{", "bash -c 'a f{1,2}'");
         shell("source e", "source", "bash -c 'source e'");
+    }
+
+    #[test]
+    fn what_other_shells_read_differently_is_written_for_bash() {
+        for line in [
+            "echo $UID | cat",
+            "echo \"${RANDOM}\"",
+            "a; let x=1",
+            "for ((i=0;i<3;i++)); do a; done",
+            "a ${x^^}",
+            "a ${x:0:2} | b",
+            "a ${x:-$EUID}",
+            "a=(1 2); b",
+            "[ a == a ] && b",
+            "a >(b)",
+            "echo -e 'a' | b",
+            "printf %q x | b",
+            "ls ~+ | b",
+            "pushd a",
+            "cd x; local y",
+            "a ${x[1]}",
+        ] {
+            assert_eq!(read(line).shell.map(|shell| shell.program), Some(BASH), "{line}");
+        }
+        for line in [
+            "a ${x:-y} | b",
+            "a ${x%.c}.o; b",
+            "cd x && make -j2",
+            "echo $UIDX | b",
+            "a | tee localx",
+        ] {
+            assert_eq!(read(line).shell.map(|shell| shell.program), Some(SH), "{line}");
+        }
     }
 
     #[test]

@@ -405,7 +405,7 @@ fn completed(block: &str) -> String {
 
 fn example(commands: &[&str]) -> Result<String, String> {
     let read = |line: &&str| study::spoken(line, &|_| None);
-    study::example(&commands.iter().map(read).collect::<Result<Vec<_>, _>>()?)
+    study::example(&commands.iter().map(read).collect::<Result<Vec<_>, _>>()?, None)
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn prepare_and_measure(trial: &mut Trial<'_>, subject: &Subject, filled: &Filled
         let response = &metric.response;
         match found {
             Ok(found) => {
-                trial.record(response, metric.per.max(1), vec![found.value]);
+                trial.record(response, found.per, vec![found.value]);
                 if let Some(read_as) = found.read_as {
                     trial.observe(&measures::read_as(response), read_as);
                 }

@@ -10,6 +10,12 @@ use std::ops::Range;
 /// How much of a text that holds no number is shown.
 const SHOWN_BYTES: usize = 200;
 
+/// The most parts of one in which a number is stored.
+const PER_MAX: u64 = 1_000_000_000_000_000;
+
+/// Up to here a float has all whole numbers (2^53).
+const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
+
 /// The most memory that a regular expression may need compiled: what `regex` allows by itself.
 const REGEX_BYTES_MAX: usize = 10 << 20;
 
@@ -30,8 +36,10 @@ pub fn check_pick(pick: &Pick) -> Result<(), String> {
 /// What became of a metric in one trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// The observation: the number times its scale and its parts, rounded.
+    /// The observation: the number times its scale and its parts.
     pub(crate) value: i64,
+    /// The parts of one: as many as the metric has, or more where these lose digits.
+    pub(crate) per: u64,
     /// How it was printed and what that was read as, if it is no plain number.
     pub(crate) read_as: Option<String>,
 }
@@ -68,11 +76,11 @@ fn read(metric: &Metric, text: &str, decimal: Option<Decimal>) -> Result<Found, 
     let printed = notation::read(text, &metric.response, decimal)
         .map_err(|why| format!("“{shown}” {why}"))?;
     let in_unit = if printed.unit.is_empty() { 1.0 } else { metric.of_unit };
-    let scale = printed.factor * metric.scale * metric.per.max(1) as f64 / in_unit;
-    let value = scaled(&printed.digits, scale)?;
+    let scale = printed.factor * metric.scale / in_unit;
+    let (value, per) = scaled(&printed.digits, scale, metric.per.max(1))?;
     let words = printed.words(&metric.response, metric.of_unit);
     let read_as = words.map(|words| format!("“{shown}” as {words}"));
-    Ok(Found { value, read_as })
+    Ok(Found { value, per, read_as })
 }
 
 /// `^` and `$` are the ends of a line, as for grep: what is searched is a program's lines.
@@ -194,20 +202,30 @@ fn shown_text(text: &str) -> String {
     shown(text.as_bytes(), SHOWN_BYTES)
 }
 
-/// Multiplies a number that is written as Rust does.
-fn scaled(text: &str, scale: f64) -> Result<i64, String> {
+/// Multiplies a number that is written as Rust does, and returns it in parts of one: `per`, or so many thousand times
+/// as many that no digit is lost, as far as whole numbers reach that a float has.
+fn scaled(text: &str, scale: f64, mut per: u64) -> Result<(i64, u64), String> {
     let text = text.trim();
     // A whole number that needs no scale must not lose digits on its way through a float.
     if scale == 1.0
-        && let Ok(whole) = text.parse()
+        && let Ok(whole) = text.parse::<i64>()
+        && let Some(whole) = i64::try_from(per).ok().and_then(|per| whole.checked_mul(per))
     {
-        return Ok(whole);
+        return Ok((whole, per));
     }
     let number: f64 = text.parse().map_err(|_| format!("“{}” is no number", shown_text(text)))?;
-    let value = (number * scale).round();
+    let number = number * scale;
+    let is_whole = |value: f64| (value - value.round()).abs() <= 1e-13 * value.abs();
+    while !is_whole(number * per as f64)
+        && per < PER_MAX
+        && (number * per as f64).abs() < WHOLE_MAX / 1e3
+    {
+        per *= 1000;
+    }
+    let value = (number * per as f64).round();
     // The largest float below 2^63, so that the conversion cannot saturate.
     if value.abs() < 9_223_372_036_854_774_784.0 {
-        Ok(value as i64)
+        Ok((value as i64, per))
     } else {
         Err(format!("{} times {scale} is too large a number to be stored", shown_text(text)))
     }
@@ -239,6 +257,24 @@ mod tests {
         assert_eq!(regex(r"^rate: (\S+)", 1e3, text), Ok(2500));
         assert_eq!(regex(r"(-?[\d.]+e[-+]?\d+)", 1e6, "-1.25e-3"), Ok(-1250));
         assert_eq!(regex(r"\d+", 1.0, "9007199254740993"), Ok(9_007_199_254_740_993));
+    }
+
+    #[test]
+    fn no_digit_is_lost() {
+        let of = |per: u64, text: &str| {
+            let pick = Pick::Regex(r"\S+".into());
+            let metric = Metric { per, ..metric("hits_count", pick, 1.0) };
+            let found = picked(&[metric], &Printed::of(text.as_bytes()), &Printed::default());
+            found.into_iter().next().unwrap().map(|found| (found.value, found.per)).unwrap()
+        };
+        assert_eq!(of(1, "2"), (2, 1));
+        assert_eq!(of(1, "2.7"), (2700, 1000));
+        assert_eq!(of(1_000_000, "2.7"), (2_700_000, 1_000_000));
+        assert_eq!(of(1_000_000, "0.0000001"), (100, 1_000_000_000));
+        // As far as a float has whole numbers.
+        let (third, per) = of(1, "0.33333333333333333333");
+        assert!((third as f64 / per as f64 - 1.0 / 3.0).abs() < 1e-15);
+        assert_eq!(of(1, "123456789012.5"), (123_456_789_012_500, 1000));
     }
 
     #[test]

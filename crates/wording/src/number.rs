@@ -12,6 +12,9 @@ const GROUP_SEPARATOR: char = '\u{202f}';
 /// Significant digits of a number that has no interval.
 const DIGITS_PLAIN: i32 = 3;
 
+/// The most significant digits of a number that somebody wrote.
+const LIMIT_DIGITS_MAX: i32 = 6;
+
 /// What stands in the place of the interval of a number that was computed.
 const EXACT: &str = "[exact]";
 
@@ -215,6 +218,19 @@ pub fn value_in(x: f64, terms: Terms<'_>) -> String {
 /// significant digits, without zeros at the end: "2×", "2.1 %", "16.3×".
 pub fn rounded(x: f64, terms: Terms<'_>) -> String {
     written(x, terms, DIGITS_PLAIN, true)
+}
+
+/// Returns a number that somebody wrote as the end of a region, with the digits that it takes, at most six: "1.005×",
+/// "104.4 ms". One that takes more was computed, such as 1/1.05, and has three.
+pub fn limit(x: f64, terms: Terms<'_>) -> String {
+    let divisor = frame(terms, x).divisor;
+    let is_whole = |digits: &i32| {
+        let shown = x / divisor;
+        let unit = 10f64.powi(digits - 1 - exponent(shown));
+        ((shown * unit).round() / unit - shown).abs() <= 1e-9 * shown.abs()
+    };
+    let digits = (DIGITS_PLAIN..=LIMIT_DIGITS_MAX).find(is_whole);
+    written(x, terms, digits.unwrap_or(DIGITS_PLAIN), true)
 }
 
 /// Returns a part of a whole that is 1, as a percentage.

@@ -56,8 +56,7 @@ pub(crate) fn cpu_ns(counters: &Counters) -> Option<u64> {
 ///
 /// * What others used (foreign CPU time and steal) and for how long a quota held it back. With idle
 ///   CPUs and no quota nobody can have taken anything; the gap is the trial's own waiting.
-/// * The time that the trial's threads stood in a run queue, which is not where a quota holds them,
-///   with steal and the quota's time, where its CPU time was its own threads'. The kernel does not
+/// * The time that the trial's threads stood in a run queue, with steal and the quota's time, where its CPU time was its own threads'. The kernel does not
 ///   tell the wait of children.
 /// * Nothing is missing from a trial whose threads kept their one CPU busy, however long they
 ///   queued behind *each other*: their own queue is their treatment, not a disturbance. Nor does
@@ -67,6 +66,20 @@ pub(crate) fn cpu_ns(counters: &Counters) -> Option<u64> {
 /// number the record does not tell; and where it waited for storage, since the kernel's own
 /// threads then work for it and count as others.
 pub(crate) fn lost_share(record: &Record) -> Option<f64> {
+    let throttled = record.machine.throttled_ns.unwrap_or(0) as f64;
+    share_lost(record, throttled, 0.0)
+}
+
+/// Returns the share of a trial's wall clock that other programs took. What a quota took from it is the quota's
+/// effect, and stays in the trial's time. Some kernels count it as time in a run queue.
+fn share_of_others(record: &Record) -> Option<f64> {
+    let throttled = record.machine.throttled_ns.unwrap_or(0) as f64;
+    share_lost(record, 0.0, throttled)
+}
+
+/// Returns the share of a trial's wall clock in which it wanted a CPU: at most for as long as others used CPU time
+/// or it stood in a run queue, and for so many ns more, `apart` from others that do not count.
+fn share_lost(record: &Record, more: f64, apart: f64) -> Option<f64> {
     let counters = &record.measured.as_ref()?.counters;
     if counters.wall_ns == 0 || waits_for_storage(counters) {
         return None;
@@ -76,14 +89,13 @@ pub(crate) fn lost_share(record: &Record) -> Option<f64> {
     if used > ONE_CPU * wall {
         return None;
     }
-    let mut lost = (wall - used).max(0.0);
+    let mut lost = (wall - used - apart).max(0.0);
     let steal = record.machine.steal_ns.unwrap_or(0) as f64;
-    let throttled = record.machine.throttled_ns.unwrap_or(0) as f64;
     if let Some(foreign) = record.machine.foreign_cpu_ns {
-        lost = lost.min(foreign as f64 + steal + throttled);
+        lost = lost.min(foreign as f64 + steal + more);
     }
     if let Some(wait) = queue_wait_ns(record, used) {
-        lost = lost.min(wait + steal + throttled);
+        lost = lost.min((wait - apart).max(0.0) + steal + more);
     }
     Some((lost / wall).clamp(0.0, 1.0))
 }
@@ -116,11 +128,11 @@ impl Taken {
     /// the number exceeds its CPU time by. `twin` is the CPU time of the same work.
     ///
     /// The second bound is for the median of many operations. Others stop few of them, and the median
-    /// is that of the others. `None` where [`lost_share`] is.
+    /// is that of the others. A quota's time is no part of it. `None` where [`lost_share`] is.
     pub(crate) fn from(record: &Record, value: f64, twin: f64) -> Option<Self> {
         let measured = record.measured.as_ref()?;
         let used = cpu_ns(&measured.counters).or(measured.counters.on_cpu_ns)? as f64;
-        let share = lost_share(record)?.min(1.0 - twin / value);
+        let share = share_of_others(record)?.min(1.0 - twin / value);
         // Where several threads waited, one may have slept while another was in the queue.
         let is_one_thread = !measured.series.iter().any(|series| {
             ["threads_count", "processes_count"].contains(&series.response.as_str())
@@ -298,6 +310,17 @@ mod tests {
         assert_eq!(lost_share(&held(690).record()), Some(0.692));
         assert_eq!(lost_share(&held(0).record()), Some(0.002));
         assert!(disturbed(&[&held(690).record()]));
+    }
+
+    #[test]
+    fn what_a_quota_takes_stays_in_the_time() {
+        let of = |trial: Trial| Taken::from(&trial.record(), 1000.0, 300.0).unwrap();
+        // With and without the quota's time in the queue, alone and beside others who took a tenth.
+        for (queue, taken) in [(650, 0.0), (5, 0.0), (750, 0.1)] {
+            let held = Trial::new(0).wall(1000).cpu(300).queue(300, queue).foreign(900);
+            let found = of(held.throttled(if queue == 750 { 600 } else { 690 }));
+            assert!((found.share - taken).abs() < 0.06, "{queue}: {found:?}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::support::{alone, assert_no_doubles, eventually, said, scruple, stored_trials};
 use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -153,7 +154,7 @@ fn numbers_are_read_as_they_are_printed_and_two_of_a_trial_are_compared() {
     let _alone = alone();
     let dir = tempfile::tempdir().unwrap();
     let text = r#"
-command = ["sh", "-c", "echo procs: 3$(date +%N | cut -c1-2),$(date +%N | cut -c1-3) us; echo threads: 0,1 ms"]
+command = ["sh", "-c", "echo procs: 30$(date +%N | cut -c3),$(date +%N | cut -c1-3) us; echo threads: 0,1 ms"]
 [metrics.procs]
 regex = 'procs: (.+)'
 unit = "ms"
@@ -296,6 +297,26 @@ fn a_study_to_begin_from_is_written_once_and_runs() {
     let output = measured(&file, &dir.path().join("s"), &["--fail-if-inconclusive"]);
     assert!(matches!(output.status.code(), Some(0 | 3)), "{}", said(&output));
     assert_eq!(stored_trials(&dir.path().join("s")).len(), 6);
+}
+
+#[test]
+fn a_study_begun_in_another_folder_runs_what_was_typed_here() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("sub dir")).unwrap();
+    let script = dir.path().join("my_own_tool");
+    std::fs::write(&script, "#!/bin/sh\n").unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let within = |words: &[&str]| {
+        let output = scruple().current_dir(&dir).arg("study").args(words).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned(), said(&output))
+    };
+    let (code, out, all) =
+        within(&["--init", "sub dir/x.toml", "./my_own_tool 1", "./my_own_tool 2"]);
+    assert!(code == Some(0) && out.contains("scruple study 'sub dir/x.toml'"), "{all}");
+    let (code, out, all) = within(&["sub dir/x.toml", "--dry-run"]);
+    assert!(code == Some(0) && out.contains("my_own_tool"), "{all}");
+    let (code, _, all) = within(&["sub dir/x.toml", "other.toml", "--dry-run"]);
+    assert!(code == Some(2) && all.contains("a study is one file"), "{all}");
 }
 
 #[test]

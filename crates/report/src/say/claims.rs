@@ -197,7 +197,7 @@ pub(crate) fn open(claim: &ClaimResult) -> Option<String> {
         OpenWhy::AtTheEdge => {
             let ends = [claim.holds_if.low, claim.holds_if.high].into_iter().flatten();
             let inside = ends.filter(|end| (estimate.low..=estimate.high).contains(end));
-            let ends = inside.map(|end| Some(number::rounded(end, terms(&claim.result))));
+            let ends = inside.map(|end| Some(number::limit(end, terms(&claim.result))));
             let ends =
                 wording::clauses(ends, " and ").map(|ends| format!("the interval contains {ends}"));
             wording::clauses([ends, agree], ", and ").unwrap_or_default()

@@ -246,3 +246,17 @@ fn an_end_beside_1_is_printed_beside_1() {
     // Nobody could read more digits than these.
     assert_eq!(ratio(&interval(1.03, 1.000_01, 1.10)), "1.03× [1.00, 1.10]");
 }
+
+#[test]
+fn what_somebody_wrote_keeps_its_digits() {
+    let shown = |x: f64| limit(x, Terms::Times);
+    assert_eq!(
+        [1.025, 1.005, 0.9985, 2.0, 16.31].map(shown),
+        ["1.025×", "1.005×", "0.9985×", "2×", "16.31×"]
+    );
+    assert_eq!(limit(104.4e6, Terms::In(&Unit::Ns)), "104.4 ms");
+    // What was computed has three digits.
+    assert_eq!([1.0 / 1.05, 2.0 / 3.0].map(shown), ["0.952×", "0.667×"]);
+    assert_eq!(limit(0.05, Terms::Share), "5 %");
+    assert_eq!([0.0, f64::NAN].map(shown), ["0×", "–"]);
+}
