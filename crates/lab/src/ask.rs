@@ -5,18 +5,29 @@ use crate::exit::Exit;
 use crate::{lookup, session, sides, ui};
 use anyhow::{Context, anyhow, bail};
 use model::{Asked, Design, Quantity};
-use std::path::Path;
 
 /// The most sessions that are asked at once.
 const SESSIONS_MAX: usize = 4096;
 
 pub(crate) fn ask(args: &AskArgs) -> anyhow::Result<Exit> {
-    let text = &args.quantity;
-    let mut answers = Vec::new();
+    let (mut answers, mut unknown) = (Vec::new(), Vec::new());
     let latest = args.sessions.is_empty().then(|| lookup::session(None)).transpose()?;
     for path in args.sessions.iter().chain(&latest) {
         for folder in sides::folders(path, SESSIONS_MAX, "ask takes")? {
-            answers.push(answer(&folder, text)?);
+            let stored = store::open(&folder)?;
+            session::say_what_is_odd(&stored);
+            match find(&stored.manifest.designs, &args.quantity) {
+                Ok((design, quantity)) => answers.push(answer(&stored, design, &quantity)),
+                Err(error) => unknown.push((folder, error)),
+            }
+        }
+    }
+    // A folder of sessions holds those of other experiments, too.
+    if answers.is_empty() {
+        unknown.into_iter().next().map_or(Ok(()), |(_, error)| Err(error))?;
+    } else {
+        for (folder, error) in unknown {
+            ui::note(&format!("{} is left out: {error}", folder.display()));
         }
     }
     ui::show(args.json, &answers, |width| report::asked(&answers).text(width))?;
@@ -24,17 +35,13 @@ pub(crate) fn ask(args: &AskArgs) -> anyhow::Result<Exit> {
     Ok(if all { Exit::Done } else { Exit::Incomplete })
 }
 
-fn answer(folder: &Path, text: &str) -> anyhow::Result<Asked> {
-    let stored = store::open(folder)?;
-    session::say_what_is_odd(&stored);
-    let manifest = &stored.manifest;
-    let (design, quantity) = find(&manifest.designs, text)?;
-    Ok(Asked {
-        session: manifest.session.clone(),
+fn answer(stored: &store::Stored, design: &Design, quantity: &Quantity) -> Asked {
+    Asked {
+        session: stored.manifest.session.clone(),
         experiment: design.id.clone(),
-        asked: ask::full_text(&quantity, design),
-        result: analysis::ask(design, &stored.records, &quantity),
-    })
+        asked: ask::full_text(quantity, design),
+        result: analysis::ask(design, &stored.records, quantity),
+    }
 }
 
 /// Returns the design that an expression is about: the one that it names, or else the only one in

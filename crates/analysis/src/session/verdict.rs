@@ -100,6 +100,9 @@ pub(crate) fn verdicts(leanings: &[Option<Leaning>]) -> Vec<Verdict> {
     leanings.map(|it| it.as_ref().map_or(Verdict::Inconclusive, &mut verdict)).collect()
 }
 
+/// A claim without a verdict points to neither side where blocks without an effect lean so far more often than this.
+const LEANS_ERROR: f64 = 0.25;
+
 /// The most further blocks that are looked ahead for an open claim: a session of minutes measures hardly
 /// more.
 const BLOCKS_AHEAD: usize = 60;
@@ -123,7 +126,8 @@ pub(crate) fn open(leanings: &[Option<Leaning>], verdicts: &[Verdict]) -> Vec<Op
                 _ if leaning.p_value.is_some_and(|p| p <= alone) => OpenWhy::FewAmong,
                 _ => OpenWhy::FewAgree,
             };
-            Open { why, leans: Some(leaning.verdict(true)), more_blocks }
+            let is_likely = leaning.p_value.is_none_or(|p| p <= LEANS_ERROR);
+            Open { why, leans: is_likely.then(|| leaning.verdict(true)), more_blocks }
         })
     };
     leanings.iter().zip(verdicts).zip(missing).map(of).collect()

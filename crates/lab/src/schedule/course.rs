@@ -20,8 +20,8 @@ pub(crate) struct Course {
     pub(super) questions: Vec<(Rank, Vec<usize>)>,
     /// The blocks of its base, were every trial to complete.
     blocks: u32,
-    /// Whether blocks with a failed trial are replaced.
-    replaces: bool,
+    /// By how many blocks one with a failed trial is replaced.
+    replaced_by: u32,
     compared: Vec<Vec<Treatment>>,
     pub(super) done: BTreeMap<u32, BTreeSet<Treatment>>,
     /// Whether treatments may give way where the time does not suffice for all.
@@ -72,7 +72,7 @@ impl Course {
             in_base: treatments.iter().map(|it| base.contains(it)).collect(),
             places,
             blocks: base_blocks_of(&design, options),
-            replaces: options.blocks.is_none(),
+            replaced_by: replaced_by(options),
             compared,
             done: BTreeMap::new(),
             seen: vec![Seen::default(); treatments.len()],
@@ -110,12 +110,12 @@ impl Course {
         }
     }
 
-    /// Returns how many blocks its base has: those that were planned, and one for each in which a trial failed
-    /// of a treatment that completes elsewhere, but no more than as many again.
+    /// Returns how many blocks its base has: those that were planned, and one or more for each in which a trial
+    /// failed of a treatment that completes elsewhere, but no more than as many times as many again.
     pub(crate) fn base_blocks(&self) -> u32 {
         let is_spoilt = |place: &&usize| self.seen[**place].has_completed;
         let spoilt = self.failed.values().filter(is_spoilt).count() as u32;
-        let more = if self.replaces { spoilt.min(self.blocks) } else { 0 };
+        let more = spoilt.min(self.blocks).saturating_mul(self.replaced_by);
         self.blocks.saturating_add(more).min(BLOCKS_MAX)
     }
 
@@ -253,6 +253,16 @@ fn base(treatments: &[Treatment], options: &Options) -> Vec<Treatment> {
         !is_on_one_cpu(treatment) && of(treatment).is_none_or(|n| coarse.contains(&n))
     };
     treatments.iter().filter(is_coarse).cloned().collect()
+}
+
+/// Returns by how many blocks one with a failed trial is replaced: none where a number of blocks was asked for. A
+/// trial that one side of a study's claim lost counts against a verdict, and of 36 blocks seven may.
+fn replaced_by(options: &Options) -> u32 {
+    match (options.blocks, options.inquiry) {
+        (Some(_), _) => 0,
+        (None, Some(Inquiry::Study)) => 3,
+        (None, _) => 1,
+    }
 }
 
 /// Returns how many complete blocks this experiment gets first. A number of blocks that was

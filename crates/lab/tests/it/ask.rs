@@ -42,6 +42,19 @@ fn an_experiment_need_not_be_named_where_one_alone_knows_the_names() {
 }
 
 #[test]
+fn sessions_of_other_experiments_are_left_out_by_name() {
+    let text = "servers.p99_ns";
+    let mut command = scruple();
+    command.arg("ask").args([recorded("later"), recorded("servers")]).args([text, "--json"]);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    let answers: Vec<Asked> = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answers.len(), 1);
+    let noted = String::from_utf8_lossy(&output.stderr);
+    assert!(noted.contains("later is left out: ") && noted.contains("servers"), "{noted}");
+}
+
+#[test]
 fn a_wrong_expression_names_the_column_and_what_would_be_right() {
     let cases = [
         ("create.whole_ns[forck]", "column 17", "did you mean fork?"),
