@@ -2,7 +2,7 @@
 
 use crate::cli::ask::AskArgs;
 use crate::exit::Exit;
-use crate::{lookup, session, sides, ui};
+use crate::{lookup, session, session_folders, ui};
 use anyhow::{Context, anyhow, bail};
 use model::{Asked, Design, Quantity};
 
@@ -13,7 +13,7 @@ pub(crate) fn ask(args: &AskArgs) -> anyhow::Result<Exit> {
     let (mut answers, mut unknown) = (Vec::new(), Vec::new());
     let latest = args.sessions.is_empty().then(|| lookup::session(None)).transpose()?;
     for path in args.sessions.iter().chain(&latest) {
-        for folder in sides::folders(path, SESSIONS_MAX, "ask takes")? {
+        for folder in session_folders::of_path(path, SESSIONS_MAX, "ask takes")? {
             let stored = store::open(&folder)?;
             session::say_what_is_odd(&stored);
             match find(&stored.manifest.designs, &args.quantity) {

@@ -2,7 +2,7 @@
 
 use crate::cli::CompareArgs;
 use crate::exit::Exit;
-use crate::{catalog, destination, load, lookup, session, sides, ui};
+use crate::{catalog, destination, load, lookup, session, session_folders, ui};
 use analysis::{Answers, Condition, Questions};
 use anyhow::{Context, Result, bail, ensure};
 use model::{Comparison, Design, GateOutcome};
@@ -15,14 +15,15 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit> {
         return loads;
     }
     let paths = paths(args)?;
-    let (sides, folders) = sides::heads(&paths.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
+    let (sides, folders) =
+        session_folders::heads(&paths.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     // Before a thousand sessions are read.
     let designs = sides.iter().flat_map(|side| &side.heads).flat_map(|head| &head.designs);
     known(&args.experiment, &args.fail_if, &different(designs))?;
     let questions = Arc::new(Questions::new(sides, &args.experiment));
     let mut answers = Answers::new(&questions);
     let dir = |side: usize, at: usize| folders[side][at].clone();
-    sides::read(&questions, dir, |(side, _), digest| {
+    session_folders::read(&questions, dir, |(side, _), digest| {
         answers.add(side, digest?);
         Ok(())
     })?;
@@ -48,7 +49,7 @@ fn paths(args: &CompareArgs) -> Result<Vec<PathBuf>> {
         None => (Vec::new(), lookup::latest(|_, _| true)?),
         Some(base) => {
             let dir = lookup::named(base)?;
-            let own = sides::folders(&dir, sides::SESSIONS_MAX, "a side has")?;
+            let own = session_folders::of_path(&dir, session_folders::SESSIONS_MAX, "a side has")?;
             let manifest = store::read_manifest(&own[0])?;
             (own, (dir, manifest))
         }

@@ -4,7 +4,9 @@ use crate::foresight::Foresight;
 use crate::plan::{Plan, Purpose};
 use crate::progress::Progress;
 use crate::schedule::{self, Course, Next};
-use crate::{catalog, environment, kept, kept::Kept, lookup, session, squeezes, ui, values};
+use crate::{
+    catalog, environment, lookup, redaction, redaction::Kept, session, squeezes, ui, variables,
+};
 use anyhow::{Context, bail, ensure};
 use model::{Design, Inquiry, Manifest, Record, SESSION_FORMAT, Summary, Treatment, Unit};
 use runner::{End, Event, Halt, Other, Runner, Settings, Work};
@@ -157,7 +159,7 @@ pub(crate) fn resume(dir: &Path, purpose: Purpose) -> anyhow::Result<Session> {
     must_be_of_here(&manifest, dir)?;
     must_be_known(&manifest, dir)?;
     let mut kept = Kept::resume(manifest.clone(), dir)?;
-    values::restore(&mut manifest, values::Wanted::TheSame)?;
+    variables::restore(&mut manifest, variables::Wanted::TheSame)?;
     let runner = start(&manifest, &writer, stored.records.len())?;
     let shield = runner.shield().report();
     if manifest.shield == model::ShieldReport::default() {
@@ -555,7 +557,7 @@ fn session_around(trials: &Path) -> Option<&Path> {
 }
 
 fn how_to_resume(manifest: &Manifest, dir: &Path) -> String {
-    if !kept::can_be_resumed(manifest) {
+    if !redaction::can_be_resumed(manifest) {
         return "begin a new session, since a redacted one holds no commands".into();
     }
     let command = Purpose::of(&manifest.options).command();

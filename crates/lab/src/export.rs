@@ -3,7 +3,7 @@
 use crate::cli::{ExportArgs, ExportFormat};
 use crate::destination::Destination;
 use crate::exit::Exit;
-use crate::{catalog, input, kept, lookup, session, ui};
+use crate::{catalog, input, lookup, redaction, session, ui};
 use anyhow::{bail, ensure};
 use export::{Choice, LeftOut, Rows, Session};
 use model::{Manifest, Response};
@@ -30,7 +30,7 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Exit> {
         return copy(stored, args);
     }
     if args.redact {
-        stored = kept::redacted(stored)?;
+        stored = redaction::redacted(stored)?;
     }
     let ids: Vec<&str> = stored.manifest.designs.iter().map(|it| it.id.as_str()).collect();
     for name in &args.experiments {
@@ -74,8 +74,8 @@ fn copy(stored: Stored, args: &ExportArgs) -> anyhow::Result<Exit> {
         bail!("--format session has all experiments and responses");
     }
     session::say_what_is_odd(&stored);
-    let stored = if args.redact { kept::redacted(stored)? } else { stored };
-    kept::copy(&stored, dir)?;
+    let stored = if args.redact { redaction::redacted(stored)? } else { stored };
+    redaction::copy(&stored, dir)?;
     ui::note(&format!("{} trials in {}", stored.records.len(), dir.display()));
     Ok(Exit::Done)
 }

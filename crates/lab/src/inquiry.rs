@@ -5,7 +5,7 @@ use crate::cli::{PlanArgs, VerdictArgs};
 use crate::conduct::{self, Ending, Session};
 use crate::exit::Exit;
 use crate::plan::{Plan, Purpose};
-use crate::{destination, dry, lookup, session, ui};
+use crate::{destination, dry_run, lookup, session, ui};
 use anyhow::{Context, bail};
 use model::{ExperimentSummary, Inquiry, Selftest, Summary, Verdict, Why};
 use std::path::Path;
@@ -53,7 +53,7 @@ pub(crate) fn perform(
     plan: impl FnOnce() -> anyhow::Result<Plan>,
 ) -> anyhow::Result<Exit> {
     if args.dry_run {
-        return dry::show(&plan()?, json);
+        return dry_run::show(&plan()?, json);
     }
     conclude(open(args, purpose, || conduct::begin(plan()?))?, json, None)
 }

@@ -2,7 +2,7 @@
 
 use crate::cli::{Cli, ExplainArgs, ListArgs, ReportArgs};
 use crate::exit::Exit;
-use crate::{catalog, destination, input, kept, lookup, session, ui};
+use crate::{catalog, destination, input, lookup, redaction, session, ui};
 use anyhow::{Context, bail};
 use clap::CommandFactory;
 use clap::builder::PossibleValuesParser;
@@ -38,7 +38,7 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
     let mut stored = store::open(&dir)?;
     session::say_what_is_odd(&stored);
     if args.redact {
-        stored = kept::redacted(stored)?;
+        stored = redaction::redacted(stored)?;
     }
     let summary = session::summarise(&stored.manifest, &stored.records, &stored.manifest.designs);
     let whole =

@@ -4,8 +4,8 @@ use crate::cli::StudyArgs;
 use crate::exit::Exit;
 use crate::plan::{Plan, Purpose};
 use crate::{
-    conduct, destination, dry, environment, inquiry, kept, lookup, plan, spoken, study_file, ui,
-    values,
+    conduct, destination, dry_run, environment, inquiry, lookup, plan, redaction, spoken,
+    study_file, ui, variables,
 };
 use anyhow::{Context, bail};
 use model::{Design, Inquiry, Manifest, Profile};
@@ -29,7 +29,7 @@ pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Exit> {
         plan(args, designs, file)
     };
     if args.plan.dry_run {
-        return dry::show(&plan()?, args.json);
+        return dry_run::show(&plan()?, args.json);
     }
     let session = inquiry::open(&args.plan, PURPOSE, || conduct::begin(plan()?))?;
     say_what_counts_twice(&session.manifest);
@@ -76,10 +76,10 @@ fn designs(args: &StudyArgs) -> anyhow::Result<(Vec<Design>, Option<String>)> {
             let command = Purpose::of(&manifest.options).command();
             bail!("{} holds no study: it was begun by scruple {command}", dir.display());
         }
-        if !kept::can_be_resumed(&manifest) {
+        if !redaction::can_be_resumed(&manifest) {
             bail!("--from {}: it is redacted and holds no commands", dir.display());
         }
-        values::restore(&mut manifest, values::Wanted::Any)
+        variables::restore(&mut manifest, variables::Wanted::Any)
             .with_context(|| format!("--from {}", dir.display()))?;
         for design in &manifest.designs {
             plan::must_be_there(design).with_context(|| format!("--from {}", dir.display()))?;

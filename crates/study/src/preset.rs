@@ -45,7 +45,8 @@ fn narrowed(value: &Value<'_>, catalog: &[Design]) -> Result<Design, Error> {
         let known = catalog.iter().map(|design| design.id.as_str());
         return Err(value.error_at_name(no_such("experiment", &value.name, known)));
     };
-    let mut design = whole.narrowed(each(list(table, "grids")?, |value| grid(value, whole))?);
+    let mut design =
+        whole.with_grids_alone(each(list(table, "grids")?, |value| grid(value, whole))?);
     design.figures.extend(figures::read(table, &design)?);
     design.headlines.extend(each(list(table, "headlines")?, |value| headline(value, &design))?);
     design.check().map_err(|error| value.error(error.what))?;

@@ -25,13 +25,13 @@ mod notation;
 mod output;
 mod peers;
 mod record;
-mod slots;
 mod squeeze;
 mod tally;
 mod text;
 mod threads;
 mod waits;
 mod watch;
+mod worker_time;
 
 use command::Filled;
 use family::Outlived;

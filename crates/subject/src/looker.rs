@@ -7,8 +7,8 @@
 //! looks follows from what a look costs.
 
 use crate::memory::{Member, MemoryLooks};
-use crate::slots::Slots;
 use crate::waits::Asker;
+use crate::worker_time::Slots;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 use sys::proc::{Census, Stat};

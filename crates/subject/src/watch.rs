@@ -2,9 +2,9 @@
 
 use crate::aside::how_it_ended;
 use crate::looker::{Budget, Ended, FIRST_LOOK_NS, Looked, SHORTEST_NS, look};
-use crate::slots::Slots;
 use crate::threads::Threads;
 use crate::waits::{Asker, Names};
+use crate::worker_time::Slots;
 use kit::{Result, Stop};
 use model::Watched;
 use std::ffi::OsString;

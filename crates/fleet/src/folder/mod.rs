@@ -8,7 +8,7 @@
 mod gathered;
 
 use crate::{Error, NODES_MAX, names};
-use model::{FLEET_FORMAT, Fleet, FleetEngine, FleetNode, NodeFacts, natural};
+use model::{FLEET_FORMAT, Fleet, FleetEngine, FleetNode, NodeFacts, natural_order};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
@@ -202,7 +202,7 @@ impl Folder {
         }
         found.sort_by(|a, b| {
             let of_one_node = || (a.restart, &a.job).cmp(&(b.restart, &b.job));
-            natural(&a.node, &b.node).then_with(of_one_node)
+            natural_order(&a.node, &b.node).then_with(of_one_node)
         });
         Ok(found)
     }

@@ -8,7 +8,7 @@ use crate::plan::Plan;
 use crate::{conduct, session, ui};
 use ::fleet::{Folder, NODES_MAX, expand, names};
 use anyhow::{Context, bail, ensure};
-use model::{FLEET_FORMAT, Fleet, FleetEngine, FleetNode, FleetPlan, FleetRequest, natural};
+use model::{FLEET_FORMAT, Fleet, FleetEngine, FleetNode, FleetPlan, FleetRequest, natural_order};
 use std::path::{Path, PathBuf};
 
 /// What a job is given beside twice the time in which it measures: to begin, to finish a block, to
@@ -178,7 +178,7 @@ fn nodes(args: &FleetRunArgs, request: &FleetRequest) -> anyhow::Result<Vec<Stri
         if usable.is_empty() { "none".into() } else { usable.join(", ") }
     );
     usable.truncate(wanted);
-    usable.sort_by(|a, b| natural(a, b));
+    usable.sort_by(|a, b| natural_order(a, b));
     Ok(usable)
 }
 

@@ -2,7 +2,7 @@
 
 use super::hidden;
 use crate::exit::Exit;
-use crate::{kept, session, sides, ui};
+use crate::{redaction, session, session_folders, ui};
 use ::fleet::{Fate, Folder, Published, REPORT_FILE, RESULT_FILE};
 use analysis::{Answers, Digest, FleetMember, Head, Heads, Questions, SideHeads};
 use anyhow::anyhow;
@@ -85,7 +85,7 @@ fn of_some(
     let chosen = places.iter().map(|place| sides[*place].clone()).collect();
     let questions = Arc::new(Questions::new(chosen, &[]));
     let mut answers = Answers::new(&questions);
-    sides::read(
+    session_folders::read(
         &questions,
         |side, _| members[places[side]].1.clone(),
         |(side, _), digest| {
@@ -147,7 +147,7 @@ fn answers(
         let questions = Arc::new(Questions::new(alike.iter().map(side).collect(), &[]));
         let are_many = alike.len() > COMPARED_MAX;
         let (mut digests, mut unread) = (Vec::new(), Vec::new());
-        sides::read(
+        session_folders::read(
             &questions,
             |side, _| alike[side].1.clone(),
             |(side, _), digest| {
@@ -209,7 +209,7 @@ fn take(
     must_be_its_own(&facts, &folder.fleet, published)?;
     let mut manifest = store::read_manifest(&folder.session(published))?;
     if redact {
-        manifest = kept::redaction(&manifest)?.manifest().clone();
+        manifest = redaction::of_session(&manifest)?.manifest().clone();
     }
     let head = heads.head(manifest);
     must_be_as_planned(&head, &folder.fleet)?;

@@ -2,7 +2,7 @@
 
 use super::gather;
 use crate::exit::Exit;
-use crate::{destination, kept, ui};
+use crate::{destination, redaction, ui};
 use ::fleet::{Folder, REPORT_FILE, RESULT_FILE};
 use anyhow::ensure;
 use model::NodeStanding;
@@ -16,8 +16,8 @@ pub(super) fn copy(folder: &Folder, to: &Path, json: bool) -> anyhow::Result<Exi
     for (node, fate) in result.nodes.iter().zip(folder.look()?) {
         let taken = node.standing == NodeStanding::Complete;
         if let (Some(attempt), true) = (&fate.attempt, taken) {
-            let stored = kept::redacted(store::open(&folder.session(attempt))?)?;
-            kept::copy(&stored, &to.join(&node.name))?;
+            let stored = redaction::redacted(store::open(&folder.session(attempt))?)?;
+            redaction::copy(&stored, &to.join(&node.name))?;
         }
     }
     std::fs::create_dir_all(to)?;

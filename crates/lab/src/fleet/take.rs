@@ -1,7 +1,7 @@
 //! Sessions that came back from machines that share nothing.
 
 use super::gather;
-use crate::{sides, ui};
+use crate::{session_folders, ui};
 use ::fleet::{Files, Folder, Intake, NODES_MAX, Taken};
 use analysis::Heads;
 use anyhow::ensure;
@@ -32,7 +32,7 @@ pub(super) fn take(folder: &Folder, paths: &[PathBuf]) -> anyhow::Result<usize> 
             count.take(folder, path, &mut heads)?;
             continue;
         }
-        match sides::folders(path, NODES_MAX, "a fleet has") {
+        match session_folders::of_path(path, NODES_MAX, "a fleet has") {
             Err(why) => count.refuse(&path.display().to_string(), &format!("{why:#}")),
             Ok(dirs) => {
                 dirs.iter().try_for_each(|dir| count.take(folder, dir, &mut heads))?;

@@ -9,7 +9,7 @@ use crate::cli::RunArgs;
 use crate::conduct::{self, Session};
 use crate::exit::Exit;
 use crate::plan::{self, Plan, Purpose};
-use crate::{dry, inquiry, ui};
+use crate::{dry_run, inquiry, ui};
 use anyhow::{Context, bail, ensure};
 use model::{Caches, ProgramFile, Replacement};
 use program::{PROGRAMS_MAX, Program, look};
@@ -25,7 +25,7 @@ const INSTRUCTIONS: u64 = 10_000_000;
 /// The main job: plan, measure, judge, report.
 pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     if args.plan.dry_run {
-        return dry::show(&planned(args)?.0, args.json);
+        return dry_run::show(&planned(args)?.0, args.json);
     }
     let session = inquiry::open(&args.plan, Purpose::Run, || begin(args))?;
     inquiry::conclude(session, args.json, Some(&args.verdicts))

@@ -12,7 +12,7 @@ use crate::cli::query::{AnswerFormat, QueryArgs};
 use crate::destination::{self, Destination};
 use crate::exit::Exit;
 use crate::scratch::Scratch;
-use crate::{input, lookup, sides, ui};
+use crate::{input, lookup, session_folders, ui};
 use anyhow::{Context, bail, ensure};
 use engine::{Answer, Engine};
 use std::collections::{BTreeMap, HashSet};
@@ -109,7 +109,7 @@ fn words(args: &QueryArgs) -> anyhow::Result<(&[OsString], String)> {
 fn sessions(folders: &[OsString]) -> anyhow::Result<Vec<PathBuf>> {
     let (mut found, mut seen) = (Vec::new(), HashSet::new());
     for folder in folders {
-        for dir in sides::folders(Path::new(folder), SESSIONS_MAX, "a question has")? {
+        for dir in session_folders::of_path(Path::new(folder), SESSIONS_MAX, "a question has")? {
             let itself = std::fs::canonicalize(&dir);
             let itself = itself.with_context(|| format!("cannot read {}", dir.display()))?;
             if seen.insert(itself) {

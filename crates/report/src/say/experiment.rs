@@ -3,8 +3,8 @@
 use super::chapter::Chapter;
 use super::disturbance::CHECK;
 use super::{
-    accounts, catalog, claims, disturbance, exhibits, finding, fineness, missing, numbers, opening,
-    planted, processor, subject, trials, waits,
+    accounts, catalog, claims, disturbance, exhibits, finding, missing, numbers, opening, planted,
+    processor, smallest_difference, subject, trials, waits,
 };
 use crate::Session;
 use crate::chart::{self, Figure};
@@ -68,7 +68,7 @@ pub(crate) fn chapter<'a>(
         ("What the processor counted".into(), processor::counted(chapter)),
         ("What a trial saw".into(), exhibits::exhibits(chapter)),
         ("All estimates".into(), numbers::numbers(chapter)),
-        ("Precision".into(), fineness::fineness(chapter)),
+        ("Precision".into(), smallest_difference::blocks(chapter)),
         ("Method".into(), method(session, chapter)),
         (counted(chapter.records.len(), "trial"), all_trials(session, chapter, terminal.is_none())),
     ]);

@@ -3,7 +3,8 @@
 use super::chapter::{Chapter, chapters, chapters_without_figures};
 use super::claims::{self, FLOOR_MEANING, said, tally};
 use super::{
-    disturbance, experiment, finding, front, machine, numbers, opening, planted, trials, trust,
+    disturbance, experiment, finding, machine, main_answers, numbers, opening, planted, trials,
+    trust,
 };
 use crate::chart::{self, letters::KEY};
 use crate::doc::{Block, Claim, Doc, Role, Text, Tone};
@@ -81,10 +82,13 @@ fn report(session: &Session<'_>, all_claims: Text) -> String {
     let about = format!("{} {}", opening::title(session), opening::host(session));
     doc.push(Block::heading(1, about));
     doc.push(opening::lead(session));
-    doc.push(front::trusted(session));
+    doc.push(main_answers::trusted(session));
     doc.blocks.extend(opening::before(session));
-    doc.blocks.extend(front::picture(&chapters));
-    doc.push(front::links(said(&chapters).map(|said| Text::from(said).then(all_claims)), &AFTER));
+    doc.blocks.extend(main_answers::picture(&chapters));
+    doc.push(main_answers::links(
+        said(&chapters).map(|said| Text::from(said).then(all_claims)),
+        &AFTER,
+    ));
     let all = vec![opening::key(session), opening::answers(&chapters)];
     doc.push(Block::details(
         "all-answers",
@@ -260,8 +264,11 @@ fn visible<'a>(chapter: &'a Chapter<'a>, letters: Option<Letters>, most: usize) 
 /// Returns the main answers as a picture, the first of the refuted claims, and whether to trust them.
 fn brief<'a>(session: &Session<'_>, chapters: &'a [Chapter<'a>], most: usize) -> Vec<Block<'a>> {
     let has_picture = chapters.iter().any(|chapter| !chapter.design.headlines.is_empty());
-    let mut blocks =
-        if has_picture { front::picture(chapters) } else { vec![opening::answers(chapters)] };
+    let mut blocks = if has_picture {
+        main_answers::picture(chapters)
+    } else {
+        vec![opening::answers(chapters)]
+    };
     let all = chapters.iter().flat_map(|chapter| {
         let refuted = chapter.summary.claims.iter().filter(|it| it.verdict == Verdict::Refuted);
         refuted.map(move |claim| (chapter, claim))

@@ -12,7 +12,7 @@ mod corunner;
 mod cpu;
 mod memory;
 mod queue;
-mod reference;
+mod reference_program;
 mod storage;
 mod timer;
 
@@ -152,8 +152,8 @@ impl Squeezed {
         C: FnMut() -> Result<u64>,
     {
         let both = (&self.co_runners[..], &instead[..]);
-        self.cpu_lost = Some(reference::lost(both, place, computing)?);
-        reference::lost(both, place, reference)
+        self.cpu_lost = Some(reference_program::lost(both, place, computing)?);
+        reference_program::lost(both, place, reference)
     }
 
     /// How late the program's sleeps may end; `None` where that is left as it is.

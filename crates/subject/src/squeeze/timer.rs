@@ -1,6 +1,6 @@
 //! Punctual timers are taken by their slack: the kernel may end each sleep of the program later.
 
-use super::{Place, reference};
+use super::{Place, reference_program};
 use kit::Result;
 
 /// How long the reference sleeps at a time, in nanoseconds.
@@ -15,7 +15,7 @@ pub(super) fn slack_ns(percent: u32) -> u64 {
 
 /// The part of its rate that a program of short sleeps loses by the slack.
 pub(super) fn lost(place: &Place, slack_ns: u64) -> Result<f64> {
-    reference::between(
+    reference_program::between(
         place,
         || {
             Ok(|| {

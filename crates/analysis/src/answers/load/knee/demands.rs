@@ -5,7 +5,7 @@
 //! request's demand. The recursion of Kiefer and Wolfowitz (*On the theory of queues with many servers*,
 //! Transactions of the American Mathematical Society 78, 1955) is read backwards for that.
 
-use super::twin::Trace;
+use super::simulated_queue::Trace;
 use laws::station::{Demand, Station};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

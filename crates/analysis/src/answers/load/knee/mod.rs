@@ -10,14 +10,14 @@
 use super::MeasuredRequest;
 use model::{Estimate, Knee, KneeBreak, KneeEnd, KneeRules, KneeStage, KneeTrial, LoadPlan};
 use modelled::Measured;
-use twin::{LATE_LEAST, Trace, Twin};
+use simulated_queue::{LATE_LEAST, SimulatedQueue, Trace};
 
 mod demands;
 mod modelled;
+mod simulated_queue;
 mod stops;
 #[cfg(test)]
 mod tests;
-mod twin;
 
 /// One request at a time: how many, and for how long.
 const ALONE_REQUESTS: u64 = 200;
@@ -274,14 +274,14 @@ impl KneeSearch {
             .find(|number| !self.trials[*number].held() && self.trials[*number].late >= LATE_LEAST)
     }
 
-    fn twin(&self) -> Option<Twin> {
+    fn twin(&self) -> Option<SimulatedQueue> {
         let patience_ns = (self.limit_ns()? - self.alone?.p95_ns).max(0.0);
         // What was answered while nearly all were late is what the server can do.
         // The longest says it best.
         let longest = self.saturated().max_by_key(|number| self.trials[*number].due);
         let most = longest.map(|number| self.throughputs[number]);
         let saturated_ns = most.filter(|per_s| *per_s > 0.0).map(|per_s| 1e9 / per_s);
-        Some(Twin { patience_ns, constant: self.rules.constant, saturated_ns })
+        Some(SimulatedQueue { patience_ns, constant: self.rules.constant, saturated_ns })
     }
 
     /// Returns the next higher rate of the search: none of those before it broke.
@@ -400,7 +400,7 @@ impl KneeSearch {
 
     /// Returns where the capacity is if too few were late near it: what a higher rate says that broke, together
     /// with these trials.
-    fn above<'a>(&'a self, twin: &Twin, mut traces: Vec<&'a Trace>) -> Option<f64> {
+    fn above<'a>(&'a self, twin: &SimulatedQueue, mut traces: Vec<&'a Trace>) -> Option<f64> {
         let held = traces.iter().map(|trace| trace.per_s).reduce(f64::max)?;
         let higher = (0..self.trials.len()).filter(|number| self.trials[*number].per_s > held);
         let by_rate =

@@ -9,8 +9,8 @@
 //! stops now and then, its models are those of the time that it works.
 
 use super::demands::Kind;
+use super::simulated_queue::{HALF_WIDTH_LEAST, SKEWED, Trace};
 use super::stops::{Stops, found, gaps};
-use super::twin::{HALF_WIDTH_LEAST, SKEWED, Trace};
 use crate::stats::interval::student;
 use crate::stats::tail::NORMAL_975;
 use laws::station::{Request, Visit, open};

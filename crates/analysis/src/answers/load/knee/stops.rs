@@ -4,7 +4,7 @@
 //! Demands of single requests cannot say that all stand still at once. So stops are taken out of the clock, which
 //! then shows the time that the server worked.
 
-use super::twin::Trace;
+use super::simulated_queue::Trace;
 
 /// A time without an answer is a stop if at least `LEAST` are as long, and by chance at most this part of them. There
 /// is at most one for `ANSWERS_LEAST` answers: what is more frequent is how the server works.

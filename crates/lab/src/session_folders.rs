@@ -1,11 +1,11 @@
 //! The sessions behind the paths of the command line.
 
-use crate::in_order::in_order;
+use crate::parallel::in_order;
 use crate::progress::Count;
 use crate::{lookup, session, ui};
 use analysis::{Digest, Heads, Questions, SideHeads};
 use anyhow::{Context, ensure};
-use model::{Manifest, natural};
+use model::{Manifest, natural_order};
 use std::path::{Path, PathBuf};
 
 /// The most sessions of a side. Of each some hundred kilobytes are held.
@@ -19,7 +19,7 @@ const BYTES_AT_ONCE_MAX: u64 = store::TRIALS_BYTES_MAX;
 
 /// Returns the session that a path is or a word names, or those that it holds, by name: at most `most`, the
 /// number that `who` has.
-pub(crate) fn folders(path: &Path, most: usize, who: &str) -> anyhow::Result<Vec<PathBuf>> {
+pub(crate) fn of_path(path: &Path, most: usize, who: &str) -> anyhow::Result<Vec<PathBuf>> {
     let unreadable =
         || format!("cannot read {} as a session or a folder of sessions", path.display());
     let path = &lookup::named(path).with_context(unreadable)?;
@@ -47,7 +47,7 @@ pub(crate) fn folders(path: &Path, most: usize, who: &str) -> anyhow::Result<Vec
         store::MANIFEST_FILE
     );
     let name = |path: &Path| path.to_string_lossy().into_owned();
-    found.sort_by(|a, b| natural(&name(a), &name(b)));
+    found.sort_by(|a, b| natural_order(&name(a), &name(b)));
     Ok(found)
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn folders(path: &Path, most: usize, who: &str) -> anyhow::Result<Vec
 /// Names the folder that is no session and holds none, or holds too many; or the manifest that is
 /// damaged.
 pub(crate) fn heads(paths: &[&Path]) -> anyhow::Result<(Vec<SideHeads>, Vec<Vec<PathBuf>>)> {
-    let found = paths.iter().map(|path| folders(path, SESSIONS_MAX, "a side has"));
+    let found = paths.iter().map(|path| of_path(path, SESSIONS_MAX, "a side has"));
     let found = found.collect::<anyhow::Result<Vec<_>>>()?;
     let name = |path: &&Path| SideHeads { name: path.display().to_string(), heads: Vec::new() };
     let mut sides: Vec<SideHeads> = paths.iter().map(name).collect();

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 /// Compares names as people number things: `m2` comes before `m10`. Digits that stand together are one
 /// number; names that differ only in leading zeros are ordered as texts.
-pub fn natural(a: &str, b: &str) -> Ordering {
+pub fn natural_order(a: &str, b: &str) -> Ordering {
     let (mut left, mut right) = (a, b);
     loop {
         let ((one, left_rest), (other, right_rest)) = (number(left), number(right));
@@ -33,7 +33,7 @@ fn number(text: &str) -> (&str, &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::natural;
+    use super::natural_order;
     use proptest::prelude::*;
     use std::cmp::Ordering;
 
@@ -45,22 +45,25 @@ mod tests {
         ];
         let mut names = ordered;
         names.reverse();
-        names.sort_by(|a, b| natural(a, b));
+        names.sort_by(|a, b| natural_order(a, b));
         assert_eq!(
             names.map(|name| name.replace("m01", "m1")),
             ordered.map(|name| name.replace("m01", "m1"))
         );
-        assert_eq!(natural("m18446744073709551617", "m18446744073709551616"), Ordering::Greater);
+        assert_eq!(
+            natural_order("m18446744073709551617", "m18446744073709551616"),
+            Ordering::Greater
+        );
     }
 
     proptest! {
         #[test]
         fn it_is_a_total_order(names in proptest::collection::vec("[a-b0-1.é]{0,5}", 3)) {
             let [a, b, c] = [0, 1, 2].map(|at| names[at].as_str());
-            prop_assert_eq!(natural(a, b), natural(b, a).reverse());
-            prop_assert_eq!(natural(a, b) == Ordering::Equal, a == b);
-            if natural(a, b).is_le() && natural(b, c).is_le() {
-                prop_assert!(natural(a, c).is_le(), "{:?}", names);
+            prop_assert_eq!(natural_order(a, b), natural_order(b, a).reverse());
+            prop_assert_eq!(natural_order(a, b) == Ordering::Equal, a == b);
+            if natural_order(a, b).is_le() && natural_order(b, c).is_le() {
+                prop_assert!(natural_order(a, c).is_le(), "{:?}", names);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The values of variables that a stored study does not hold.
 
-use crate::{kept, study_file, ui};
+use crate::{redaction, study_file, ui};
 use anyhow::Context;
 use model::{Manifest, Subject};
 use std::path::Path;
@@ -26,7 +26,7 @@ pub(crate) fn restore(manifest: &mut Manifest, wanted: Wanted) -> anyhow::Result
         for (name, stored) in std::mem::take(&mut subject.withheld) {
             let fits = |value: &String| {
                 let any = wanted == Wanted::Any || stored.is_empty();
-                any || kept::hash(&session, &name, value) == stored
+                any || redaction::hash(&session, &name, value) == stored
             };
             let of_file = now.as_ref().and_then(|now| now.environment.get(&name));
             let value = match of_file.filter(|value| fits(value)) {

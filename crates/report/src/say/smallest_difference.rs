@@ -20,7 +20,7 @@ struct Known<'a> {
 }
 
 /// Returns the answer for the headline's response in a sentence, then all responses in a table.
-pub(crate) fn fineness(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
+pub(crate) fn blocks(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     let rows = known(chapter);
     let Some(first) = rows.first() else {
         return Vec::new();

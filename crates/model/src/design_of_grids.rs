@@ -6,7 +6,7 @@ impl Design {
     /// that no grid reaches, and findings, claims, accounts, controls and figures that need other treatments.
     /// A figure stays if all factors that it varies still vary.
     #[must_use]
-    pub fn narrowed(&self, grids: Vec<Grid>) -> Design {
+    pub fn with_grids_alone(&self, grids: Vec<Grid>) -> Design {
         let mut narrow = Design { grids, ..self.clone() };
         let levels = narrow.factors.iter_mut().flat_map(|factor| &mut factor.levels);
         levels.for_each(|level| level.from = Profile::Smoke);

@@ -50,7 +50,7 @@ impl Kept {
         if !redact {
             return Ok(Kept { manifest, redaction: None });
         }
-        let redaction = redaction(&manifest)?;
+        let redaction = of_session(&manifest)?;
         Ok(Kept { manifest: redaction.manifest().clone(), redaction: Some(redaction) })
     }
 
@@ -92,7 +92,7 @@ pub(crate) fn hash(session: &str, variable: &str, value: &str) -> String {
 /// # Errors
 /// If it is about program files, and another version of scruple measured it.
 pub(crate) fn redacted(mut stored: Stored) -> anyhow::Result<Stored> {
-    let mut redaction = redaction(&stored.manifest)?;
+    let mut redaction = of_session(&stored.manifest)?;
     stored.records.iter_mut().for_each(|record| *record = redaction.record(record));
     stored.manifest = redaction.manifest().clone();
     Ok(stored)
@@ -115,7 +115,7 @@ pub(crate) fn copy(stored: &Stored, dir: &Path) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// As [`redacted`].
-pub(crate) fn redaction(manifest: &Manifest) -> anyhow::Result<Redaction> {
+pub(crate) fn of_session(manifest: &Manifest) -> anyhow::Result<Redaction> {
     let hash = manifest.environment.machine.chars().filter(char::is_ascii_hexdigit);
     let machine = match hash.take(HASH_DIGITS).collect::<String>() {
         none if none.is_empty() => model::REDACTED.into(),

@@ -29,7 +29,7 @@ pub(super) struct Trace {
 
 /// One worker that serves each request for the same time.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Twin {
+pub(super) struct SimulatedQueue {
     /// A request of a server whose services take equally long is late if it waits longer than this, in ns.
     pub(super) patience_ns: f64,
     /// Whether requests come at constant intervals, not at random ones.
@@ -60,7 +60,7 @@ pub(super) const SKEWED: f64 = 1.15;
 /// With fewer late requests nothing is known of a rate.
 pub(super) const LATE_LEAST: u64 = 5;
 
-impl Twin {
+impl SimulatedQueue {
     /// Passes the wait of each request that counts to `each`, by Lindley's recursion (*The theory of queues
     /// with a single server*, Mathematical Proceedings of the Cambridge Philosophical Society 48, 1952).
     fn waits(trace: &Trace, service_ns: f64, mut each: impl FnMut(f64)) {
@@ -223,7 +223,7 @@ struct Equal {
 }
 
 impl Equal {
-    fn new(twin: &Twin, traces: &[&Trace], service_ns: f64) -> Self {
+    fn new(twin: &SimulatedQueue, traces: &[&Trace], service_ns: f64) -> Self {
         let at = |step: usize| {
             let place = 2.0 * step as f64 / STEPS as f64 - 1.0;
             service_ns * SPREAD.powf(place.powi(3))
@@ -259,7 +259,8 @@ mod tests {
 
     #[test]
     fn the_capacity_of_equal_services_is_that_of_the_queue() {
-        let twin = |patience_ns, constant| Twin { patience_ns, constant, saturated_ns: None };
+        let twin =
+            |patience_ns, constant| SimulatedQueue { patience_ns, constant, saturated_ns: None };
         let fit = |service_ns, patience_ns| Fit { service_ns, patience_ns };
         // P(W > 0) = ρ.
         let at = |patience_ns| twin(patience_ns, false).capacity(fit(1e9, patience_ns));
@@ -273,7 +274,7 @@ mod tests {
 
     #[test]
     fn a_twin_of_itself_is_found_to_its_last_digits() {
-        let twin = Twin { patience_ns: 2e6, constant: false, saturated_ns: None };
+        let twin = SimulatedQueue { patience_ns: 2e6, constant: false, saturated_ns: None };
         let due_ns: Vec<u64> = (0..20_000_u64).map(|n| n * 1_000_000 + n * n % 3_000_017).collect();
         let mut due_ns = due_ns;
         due_ns.sort_unstable();
