@@ -100,7 +100,8 @@ fn files_are_written_to_the_byte() {
         let printed = format!("done: 3 {word}\n").len() as i64;
         assert_eq!(value(&record, responses::WRITTEN), 3 * 4096 * 1024 + printed, "{name}");
     }
-    let record = measured(script("head -c 1000000 /dev/zero > a; cat a > b"));
+    // Not cat: it copies by copy_file_range, which the kernel counts twice on an overlay file system.
+    let record = measured(script("head -c 1000000 /dev/zero > a; head -c 1000000 a > b"));
     assert_eq!(value(&record, responses::WRITTEN), 2_000_000);
     assert!(value(&record, responses::READ) >= 2_000_000);
 }
