@@ -22,7 +22,7 @@ pub(crate) fn ask(args: &AskArgs) -> anyhow::Result<Exit> {
             }
         }
     }
-    // A folder of sessions holds those of other experiments, too.
+    // A folder of sessions also holds those of other experiments.
     if answers.is_empty() {
         unknown.into_iter().next().map_or(Ok(()), |(_, error)| Err(error))?;
     } else {

@@ -65,12 +65,6 @@ pub(crate) fn prepare() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the folder that a session would get that begins now.
-pub(crate) fn usual_folder(purpose: Purpose) -> PathBuf {
-    let name = session::name(sys::clock::unix_ms(), &environment::look().host, purpose);
-    PathBuf::from(lookup::SESSIONS).join(name)
-}
-
 /// Begins a session in a folder of its own.
 pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
     let started_unix_ms = sys::clock::unix_ms();
@@ -93,15 +87,8 @@ pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
         designs: plan.designs,
         redacted: false,
     };
-    let (mut kept, writer) = match plan.output {
-        // The folder first: it must be ours before anything is put into it or removed from it.
-        Some(dir) => {
-            let kept = Kept::begin(&manifest, plan.keep_values, plan.redact)?;
-            let writer = Writer::create(&dir, kept.manifest()).map_err(elsewhere)?;
-            (kept, writer)
-        }
-        None => begin_in_turn(&mut manifest, plan.keep_values, plan.redact)?,
-    };
+    let output = plan.output.as_deref();
+    let (mut kept, writer) = created(&mut manifest, output, plan.keep_values, plan.redact)?;
     let dir = writer.dir().to_path_buf();
     let runner = start(&manifest, &writer, 0)?;
     manifest.shield = runner.shield().report().clone();
@@ -115,21 +102,24 @@ pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
     Ok(Session { courses, manifest, writer, kept, runner, records, base_first, base_within, cut })
 }
 
-/// Begins a session in its usual folder. Where others began in the same second, its name and its folder have a
-/// number.
-fn begin_in_turn(
+/// Makes a session's folder: the one that was asked for, or the usual one. Where others began in the same second, the
+/// session's name and its usual folder have a number.
+fn created(
     manifest: &mut Manifest,
+    output: Option<&Path>,
     keep_values: bool,
     redact: bool,
 ) -> anyhow::Result<(Kept, Writer)> {
-    let name = manifest.session.clone();
-    let mut number = 1;
+    let (name, mut number) = (manifest.session.clone(), 1);
     loop {
         let kept = Kept::begin(manifest, keep_values, redact)?;
-        let dir = PathBuf::from(lookup::SESSIONS).join(&kept.manifest().session);
-        match Writer::create(&dir, kept.manifest()) {
+        let usual = || PathBuf::from(lookup::SESSIONS).join(&kept.manifest().session);
+        // The folder first: it must be ours before anything is put into it or removed from it.
+        match Writer::create(&output.map_or_else(usual, Path::to_path_buf), kept.manifest()) {
             Ok(writer) => return Ok((kept, writer)),
-            Err(store::Error::NotEmpty { .. } | store::Error::Busy { .. }) if number < 100 => {
+            Err(store::Error::NotEmpty { .. } | store::Error::Busy { .. })
+                if output.is_none() && number < 100 =>
+            {
                 number += 1;
                 manifest.session = format!("{name}-{number}");
             }

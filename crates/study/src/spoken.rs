@@ -118,7 +118,7 @@ pub fn spoken_words(words: &[String]) -> Spoken {
     Spoken { text, shell: first_word(&words), words, timed }
 }
 
-/// Reports whether a line holds what only shells such as bash understand. One that only looks so runs there, too.
+/// Reports whether a line holds what only shells such as bash understand. One that only looks so also runs there.
 fn is_for_bash(text: &str) -> bool {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let names_one = text

@@ -202,8 +202,8 @@ fn shown_text(text: &str) -> String {
     shown(text.as_bytes(), SHOWN_BYTES)
 }
 
-/// Multiplies a number that is written as Rust does, and returns it in parts of one: `per`, or so many thousand times
-/// as many that no digit is lost, as far as whole numbers reach that a float has.
+/// Multiplies a number that is written as Rust does, and returns it in parts of one: `per`, or thousands of times as
+/// many where digits would be lost, as far as a float has whole numbers.
 fn scaled(text: &str, scale: f64, mut per: u64) -> Result<(i64, u64), String> {
     let text = text.trim();
     // A whole number that needs no scale must not lose digits on its way through a float.

@@ -78,7 +78,7 @@ fn share_of_others(record: &Record) -> Option<f64> {
 }
 
 /// Returns the share of a trial's wall clock in which it wanted a CPU: at most for as long as others used CPU time
-/// or it stood in a run queue, and for so many ns more, `apart` from others that do not count.
+/// or it stood in a run queue, and `more` ns, without `apart` ns that are another's doing.
 fn share_lost(record: &Record, more: f64, apart: f64) -> Option<f64> {
     let counters = &record.measured.as_ref()?.counters;
     if counters.wall_ns == 0 || waits_for_storage(counters) {

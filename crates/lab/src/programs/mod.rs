@@ -9,7 +9,7 @@ use crate::cli::RunArgs;
 use crate::conduct::{self, Session};
 use crate::exit::Exit;
 use crate::plan::{self, Plan, Purpose};
-use crate::{dry_run, inquiry, ui};
+use crate::{dry_run, environment, inquiry, lookup, session, ui};
 use anyhow::{Context, bail, ensure};
 use model::{Caches, ProgramFile, Replacement};
 use program::{PROGRAMS_MAX, Program, look};
@@ -48,7 +48,7 @@ fn planned(args: &RunArgs) -> anyhow::Result<(Plan, Vec<Program>)> {
     }
     if args.rebuild {
         // Their paths are part of the design, so that the folder is named before it is made.
-        let dir = plan.output.take().unwrap_or_else(|| conduct::usual_folder(plan.purpose));
+        let dir = plan.output.take().unwrap_or_else(|| usual_folder(plan.purpose));
         for program in &mut programs {
             let place = dir.join(Beside::Programs.folder()).join(&program.file.level);
             program.file.path = text(&absolute(&place)?)?;
@@ -174,4 +174,10 @@ fn text(path: &Path) -> anyhow::Result<String> {
         bail!("--elf {}: its name is no text in UTF-8; rename it", path.display());
     };
     Ok(text.to_owned())
+}
+
+/// Returns the folder that a session would get that begins now.
+fn usual_folder(purpose: Purpose) -> PathBuf {
+    let name = session::name(sys::clock::unix_ms(), &environment::look().host, purpose);
+    PathBuf::from(lookup::SESSIONS).join(name)
 }

@@ -125,7 +125,7 @@ impl Course {
     }
 
     /// Returns what decides whose block beyond the base is next, the least first: what half of the next block and all
-    /// beyond the base take, for blocks of so many trials, by its number of claims. Past half as many blocks again
+    /// beyond the base take, with `trials` trials a block, divided by its number of claims. Past half as many blocks again
     /// as the base has, none of them is before another.
     pub(super) fn turn(&self, trials: usize) -> u64 {
         let (blocks, base) = (self.next_block(), self.base_blocks());
