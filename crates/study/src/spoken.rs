@@ -127,7 +127,7 @@ fn is_for_bash(text: &str) -> bool {
     let expands = text.split('$').skip(1).any(|rest| {
         let inner = rest.strip_prefix('{').unwrap_or(rest);
         let name = &inner[..inner.find(|c| !is_name(c)).unwrap_or(inner.len())];
-        let behind = inner[name.len()..].as_bytes();
+        let behind = &inner.as_bytes()[name.len()..];
         let cuts = match behind {
             [b'^' | b',' | b'/' | b'@' | b'[', ..] => true,
             [b':', next, ..] => next.is_ascii_digit() || b" (".contains(next),

@@ -13,7 +13,7 @@ const GROUP_SEPARATOR: char = '\u{202f}';
 const DIGITS_PLAIN: i32 = 3;
 
 /// The most significant digits of a number that somebody wrote.
-const LIMIT_DIGITS_MAX: i32 = 6;
+const LIMIT_DIGITS_MAX: i32 = 4;
 
 /// What stands in the place of the interval of a number that was computed.
 const EXACT: &str = "[exact]";
@@ -220,7 +220,7 @@ pub fn rounded(x: f64, terms: Terms<'_>) -> String {
     written(x, terms, DIGITS_PLAIN, true)
 }
 
-/// Returns a number that somebody wrote as the end of a region, with the digits that it takes, at most six: "1.005×",
+/// Returns a number that somebody wrote as the end of a region, with the digits that it takes, at most four: "1.005×",
 /// "104.4 ms". One that takes more was computed, such as 1/1.05, and has three.
 pub fn limit(x: f64, terms: Terms<'_>) -> String {
     let divisor = frame(terms, x).divisor;

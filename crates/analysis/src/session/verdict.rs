@@ -126,7 +126,13 @@ pub(crate) fn open(leanings: &[Option<Leaning>], verdicts: &[Verdict]) -> Vec<Op
                 _ if leaning.p_value.is_some_and(|p| p <= alone) => OpenWhy::FewAmong,
                 _ => OpenWhy::FewAgree,
             };
-            let is_likely = leaning.p_value.is_none_or(|p| p <= LEANS_ERROR);
+            let by_chance = match leaning.blocks {
+                Some((agreeing, blocks)) => {
+                    Some(2.0 * binomial_at_most((blocks - agreeing) as f64, blocks as f64, 0.5))
+                }
+                None => leaning.p_value,
+            };
+            let is_likely = by_chance.is_none_or(|p| p <= LEANS_ERROR);
             Open { why, leans: is_likely.then(|| leaning.verdict(true)), more_blocks }
         })
     };

@@ -106,6 +106,11 @@ pub(super) fn sum_ns(histogram: &Histogram<u64>) -> f64 {
     if histogram.is_empty() { 0.0 } else { histogram.mean() * histogram.len() as f64 }
 }
 
+/// Returns what a histogram holds.
+fn counts(histogram: &Histogram<u64>) -> Counts {
+    histogram.iter_recorded().map(|it| (it.value_iterated_to(), it.count_at_value())).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,9 +224,4 @@ mod tests {
             prop_assert_eq!(found, [expected]);
         }
     }
-}
-
-/// Returns what a histogram holds.
-fn counts(histogram: &Histogram<u64>) -> Counts {
-    histogram.iter_recorded().map(|it| (it.value_iterated_to(), it.count_at_value())).collect()
 }
