@@ -137,8 +137,8 @@ fn effects_are_found() {
         assert!(found_by(test, 0.06, 20, 5) > 0.95, "{test:?}");
     }
     let mut found = |effect, blocks, claims| found_by(Test::Sign, effect, blocks, claims);
-    // Eight blocks decide one claim that is far from its edge, ten decide a hundred.
-    assert!(found(1.0, 8, 1) == 1.0 && found(1.0, 10, 100) > 0.95);
+    // Nine blocks decide one claim that is far from its edge, ten decide a hundred.
+    assert!(found(1.0, 9, 1) == 1.0 && found(1.0, 10, 100) > 0.95);
     assert!(found(0.1, 12, 10) > 0.9 && found(0.05, 40, 100) > 0.9);
-    assert_eq!((found(1.0, 7, 1), found(1.0, 8, 100)), (0.0, 0.0));
+    assert_eq!((found(1.0, 8, 1), found(1.0, 8, 100)), (0.0, 0.0));
 }

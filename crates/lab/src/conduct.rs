@@ -397,8 +397,8 @@ impl Session {
                 ui::warn(&squeezes::how_to_squeeze(&self.courses[0], &self.records))
             }
             Ending::OutOfTime => ui::warn(&format!(
-                "the time was up before every experiment had its blocks: {}; to go on without a \
-                 limit: {resume}",
+                "the time was up before every experiment had all its treatments in all its blocks: {}; to \
+                 go on without a limit: {resume}",
                 self.what_is_incomplete()
             )),
             Ending::Interrupted => ui::warn(&format!(

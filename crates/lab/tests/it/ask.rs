@@ -43,7 +43,7 @@ fn an_experiment_need_not_be_named_where_one_alone_knows_the_names() {
 
 #[test]
 fn sessions_of_other_experiments_are_left_out_by_name() {
-    let text = "servers.p99_ns";
+    let text = "servers.response_p99_ns[event_loop]";
     let mut command = scruple();
     command.arg("ask").args([recorded("later"), recorded("servers")]).args([text, "--json"]);
     let output = command.output().unwrap();
