@@ -2,7 +2,7 @@
 
 use crate::support::{recorded, said, scruple};
 use std::path::Path;
-use std::process::Output;
+use std::process::{Output, Stdio};
 use tempfile::TempDir;
 
 /// Returns a folder in which three sessions were measured: of `speedup`, and twice of `servers`.
@@ -141,7 +141,11 @@ fn a_length_of_time_has_decimals() {
 fn sessions_that_begin_in_one_second_have_a_folder_each() {
     let folder = tempfile::tempdir().unwrap();
     let words = ["run", "null", "--profile", "smoke", "-r", "1"];
-    let begin = |_| scruple().args(words).current_dir(&folder).spawn().unwrap();
+    let begin = |_| {
+        let mut command = scruple();
+        command.args(words).current_dir(&folder).stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().unwrap()
+    };
     for mut session in (0..4).map(begin).collect::<Vec<_>>() {
         assert!(session.wait().unwrap().code().is_some_and(|code| code != 2));
     }
