@@ -10,12 +10,15 @@ use std::process::Command;
 pub(super) const TITLE: &str = "other surroundings";
 
 /// The tests, after those of the whole workspace were built.
-pub(super) const TESTS: &str = "cargo test --workspace --features export/parquet --no-fail-fast --quiet --lib --bins --tests --";
+pub(super) const TESTS: &str = "cargo test --workspace --features export/parquet --no-fail-fast --quiet --lib --bins \
+                               --test it --test thousand --";
+
+/// Bytes that an overlay file system counts twice; these tests run without libtest, which takes several names.
+const BYTES: &str = "cargo test --workspace --features export/parquet --quiet --test programs -- \
+                     files_are_written_to_the_byte";
 
 /// The tests whose result once depended on where they ran.
-const NAMES: [&str; 10] = [
-    // Bytes that an overlay file system counts twice.
-    "files_are_written_to_the_byte",
+const NAMES: [&str; 9] = [
     // Sessions in the working folder.
     "compare::",
     "habits::",
@@ -44,10 +47,14 @@ pub(super) fn obstacle(root: &Path) -> Option<String> {
 
 /// Runs the tests there.
 pub(super) fn test(root: &Path) -> Result<()> {
-    let mut surroundings = surroundings(root)?;
-    let cargo = command(TESTS);
-    surroundings.arg(cargo.get_program()).args(cargo.get_args()).args(NAMES);
-    conduct(TITLE, TESTS, &mut surroundings)
+    begin(root, TESTS, &NAMES).and(begin(root, BYTES, &[]))
+}
+
+/// Runs a command there, with further words.
+fn begin(root: &Path, line: &str, words: &[&str]) -> Result<()> {
+    let (mut surroundings, cargo) = (surroundings(root)?, command(line));
+    surroundings.arg(cargo.get_program()).args(cargo.get_args()).args(words);
+    conduct(TITLE, line, &mut surroundings)
 }
 
 /// Returns the command that makes them, without the command that runs in them.
