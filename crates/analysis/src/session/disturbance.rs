@@ -56,8 +56,8 @@ pub(crate) fn cpu_ns(counters: &Counters) -> Option<u64> {
 ///
 /// * What others used (foreign CPU time and steal) and for how long a quota held it back. With idle
 ///   CPUs and no quota nobody can have taken anything; the gap is the trial's own waiting.
-/// * The time that the trial's threads stood in a run queue, with steal and the quota's time, where its CPU time was its own threads'. The kernel does not
-///   tell the wait of children.
+/// * The time that the trial's threads stood in a run queue, with steal and the quota's time, where its CPU
+///   time was its own threads'. The kernel does not tell the wait of children.
 /// * Nothing is missing from a trial whose threads kept their one CPU busy, however long they
 ///   queued behind *each other*: their own queue is their treatment, not a disturbance. Nor does
 ///   a neighbour on another CPU take anything from a pinned trial.
@@ -319,7 +319,7 @@ mod tests {
         for (queue, taken) in [(650, 0.0), (5, 0.0), (750, 0.1)] {
             let held = Trial::new(0).wall(1000).cpu(300).queue(300, queue).foreign(900);
             let found = of(held.throttled(if queue == 750 { 600 } else { 690 }));
-            assert!((found.share - taken).abs() < 0.06, "{queue}: {found:?}");
+            assert!((found.share - taken).abs() < 1e-9, "{queue}: {found:?}");
         }
     }
 

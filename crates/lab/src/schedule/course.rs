@@ -110,8 +110,8 @@ impl Course {
         }
     }
 
-    /// Returns how many blocks its base has: those that were planned, and one or more for each in which a trial
-    /// failed of a treatment that completes elsewhere, but no more than as many times as many again.
+    /// Returns how many blocks its base has: those that were planned, and [`replaced_by`] for each in which a trial
+    /// failed of a treatment that completes elsewhere, for as many failed ones as were planned at most.
     pub(crate) fn base_blocks(&self) -> u32 {
         let is_spoilt = |place: &&usize| self.seen[**place].has_completed;
         let spoilt = self.failed.values().filter(is_spoilt).count() as u32;
@@ -125,15 +125,14 @@ impl Course {
     }
 
     /// Returns what decides whose block beyond the base is next, the least first: what half of the next block and all
-    /// beyond the base take, with `trials` trials a block, divided by its number of claims. Past half as many blocks again
-    /// as the base has, none of them is before another.
+    /// beyond the base take, with `trials` trials a block. Past half as many blocks again as the base has, none of them is before another.
     pub(super) fn turn(&self, trials: usize) -> u64 {
         let (blocks, base) = (self.next_block(), self.base_blocks());
         if blocks >= base.saturating_add(base / 2) {
             return u64::MAX;
         }
         let halves = u64::from(blocks.saturating_sub(base)) * 2 + 1;
-        self.cost_ns(trials).saturating_mul(halves) / self.design.claims.len().max(1) as u64
+        self.cost_ns(trials).saturating_mul(halves)
     }
 
     /// Returns the treatments of a block that are still to be conducted, with their places in the

@@ -102,7 +102,7 @@ fn in_rounds<'a>(
 /// significance finds it too often. Without a time limit, or with a number of blocks that was asked for, only
 /// an experiment that confirms an answer has another block.
 ///
-/// Until an experiment has half as many blocks again as its base, the time is shared evenly between claims: where
+/// Until an experiment has half as many blocks again as its base, the time is shared evenly: where
 /// one block is as dear as ten of another, a verdict of the other is had for a tenth. From then on they go in rounds.
 /// Either way the blocks of one experiment lie apart in time, so that what lasts for seconds does
 /// not make neighbouring blocks alike.
