@@ -43,8 +43,8 @@ pub use answers::compare::{
 pub use answers::fleet::{FleetMember, FleetSays, fleet, kind as machine_kind};
 pub use answers::load::{
     KneeSearch, KneeStep, Known, MeasuredLoad, MeasuredRequest, TimeSlice, answered_within,
-    load_gate, load_intervals, load_pathologies, load_row, load_row_of_blocks, predicted_ends,
-    predicted_models,
+    load_errors_within, load_gate, load_intervals, load_pathologies, load_row, load_row_of_blocks,
+    load_within, predicted_ends, predicted_models,
 };
 pub use answers::planning::{
     BadLoad, CONNECTIONS_MAX, CONNECTIONS_SPREAD_MAX, CPUS_MAX, MACHINES_MAX, PlanInput,

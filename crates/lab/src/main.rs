@@ -62,6 +62,12 @@ fn main() -> ExitCode {
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
+            if let Some(word) = ui::longer_than_help(&error) {
+                ui::complain(&anyhow::anyhow!(
+                    "{word}: options of several letters begin with two dashes, such as --http2"
+                ));
+                return Exit::Error.into();
+            }
             // Help and version are asked for; all else is a wrong command line.
             let code = if error.use_stderr() { Exit::Error } else { Exit::Done };
             ui::complain_of_words(&error);

@@ -101,6 +101,13 @@ pub(crate) fn complain(error: &anyhow::Error) {
     let _ = writeln!(anstream::stderr(), "{style}error:{style:#} {}", wording::cleaned(&text));
 }
 
+/// Returns the word that was taken for `-h` and is longer, such as `-h2` of hey.
+pub(crate) fn longer_than_help(error: &clap::Error) -> Option<String> {
+    let mut words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    let word = words.find(|word| word.starts_with("-h"))?;
+    (error.kind() == clap::error::ErrorKind::DisplayHelp && word.len() > 2).then_some(word)
+}
+
 /// Says what is wrong with the command line. What was typed stands in it: a name that a shell took out
 /// of somebody else's folder (`scruple report *`) may hold commands for the terminal.
 pub(crate) fn complain_of_words(error: &clap::Error) {

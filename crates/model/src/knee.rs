@@ -60,8 +60,9 @@ pub struct KneeTrial {
     pub succeeded: u64,
     /// Of these, those that had no answer yet when the time was over, or were not even sent.
     pub open: u64,
-    /// Requests that count: those of the first tenth (when the queue is not yet in its steady state) and
-    /// those that came too late to be answered within the limit do not.
+    /// Requests that count: those of the first tenth (when the queue is not yet in its steady state; of a
+    /// server that refuses some, those of the first half) and those that came too late to be answered within
+    /// the limit do not.
     pub counted: u64,
     /// Of these, those that were not answered, or not within the limit, or with a status of 400 or more.
     pub late: u64,

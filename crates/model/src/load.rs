@@ -1,5 +1,9 @@
 //! What a load was, and what became of it.
 
+mod expected;
+
+pub use expected::{Expectation, Expected, LoadNumber};
+
 use crate::Estimate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -325,7 +329,7 @@ pub enum LoadPathology {
 /// Analysis of Queueing Network Models*, ACM Computing Surveys 10, 1978), held against another source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LawCheck {
-    /// `N = X · S`, the mean number of requests in flight at ten moments a second against the sum of all
+    /// `N = X · S`, the mean number of requests in flight at some ten moments a second, at random, against the sum of all
     /// service times over the time; or `N = c`, the sum of all response times over the time against the
     /// connections of a closed loop without a pace.
     pub law: String,
@@ -333,7 +337,7 @@ pub struct LawCheck {
     pub left: f64,
     /// Its right side.
     pub right: f64,
-    /// Whether both agree: `N = c` to 2 %, `N = X · S` to 10 % or four standard errors.
+    /// Whether both agree: `N = c` to 2 %, `N = X · S` to 10 % or five standard errors.
     pub holds: bool,
 }
 
@@ -394,53 +398,13 @@ pub struct LoadIntervals {
     pub mean_ns: Option<Estimate>,
     /// Of the percentiles of the response time, as in `response`.
     pub percentiles: Vec<LoadInterval>,
+    /// Of the percentiles of `succeeded`, where that is not null.
+    #[serde(default)]
+    pub succeeded: Vec<LoadInterval>,
     /// Of the throughput, per second.
     pub throughput_per_s: Option<Estimate>,
     /// Of the share of the requests that ended without success, 0 to 1.
     pub errors: Option<Estimate>,
-}
-
-/// A number of a load that thresholds and comparisons name.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum LoadNumber {
-    /// A percentile of the response time, in percent.
-    Percentile(f64),
-    /// The mean response time.
-    Mean,
-    /// The share of the requests that ended without success.
-    Errors,
-    /// The throughput.
-    Rate,
-}
-
-/// What a load says of a threshold.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Expected {
-    /// The whole interval lies on the wanted side.
-    Met,
-    /// The interval holds the threshold, or is unknown.
-    Undecided,
-    /// The whole interval lies on the other side.
-    NotMet,
-}
-
-/// A threshold and what became of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Expectation {
-    /// As it was stated: `p99 < 50ms`.
-    pub text: String,
-    /// The number.
-    pub number: LoadNumber,
-    /// Whether it is met.
-    pub outcome: Expected,
-    /// The number, in ns, per second, or as a share; null where it is unknown.
-    pub point: Option<f64>,
-    /// The same with its interval; null where that is unknown.
-    pub found: Option<Estimate>,
 }
 
 /// What became of a load.
@@ -465,6 +429,9 @@ pub struct LoadResult {
     pub written_bytes: u64,
     /// From the moment at which a request came due to its answer: what a user waits.
     pub response: LoadTimes,
+    /// The response times of the answers with a status below 400 alone; null where all answers had one.
+    #[serde(default)]
+    pub succeeded: Option<LoadTimes>,
     /// From sending to the answer, connecting included: what most tools show.
     pub service: LoadTimes,
     /// From the moment at which it came due to its sending.
@@ -531,9 +498,12 @@ impl LoadResult {
     #[must_use]
     pub fn number(&self, number: LoadNumber) -> (Option<f64>, Option<Estimate>) {
         match number {
+            LoadNumber::Succeeded(percent) => match &self.succeeded {
+                None => self.number(LoadNumber::Percentile(percent)),
+                Some(times) => percentile(times, &self.intervals.succeeded, percent),
+            },
             LoadNumber::Percentile(percent) => {
-                let known = self.intervals.percentiles.iter().find(|it| it.percent == percent);
-                (self.response.at(percent).map(|ns| ns as f64), known.and_then(|it| it.ns))
+                percentile(&self.response, &self.intervals.percentiles, percent)
             }
             LoadNumber::Mean => (self.response.mean_ns, self.intervals.mean_ns),
             LoadNumber::Errors => (self.counts.error_share(), self.intervals.errors),
@@ -559,6 +529,16 @@ impl LoadResult {
             })
             .max_by(|a, b| ratio(a).total_cmp(&ratio(b)))
     }
+}
+
+/// Returns a percentile of some times and the same with its interval, in ns.
+fn percentile(
+    times: &LoadTimes,
+    intervals: &[LoadInterval],
+    percent: f64,
+) -> (Option<f64>, Option<Estimate>) {
+    let known = intervals.iter().find(|it| it.percent == percent);
+    (times.at(percent).map(|ns| ns as f64), known.and_then(|it| it.ns))
 }
 
 impl LoadCounts {

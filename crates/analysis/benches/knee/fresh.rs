@@ -192,7 +192,7 @@ impl Fresh {
         let seen = |(at_ns, done): (u64, u64)| MeasuredRequest {
             at_ns,
             done_ns: Some(stops.clock(done).max(at_ns) + Self::outside(random)),
-            connection: 0,
+            ..MeasuredRequest::default()
         };
         came.into_iter().zip(times).map(seen).collect()
     }

@@ -46,7 +46,8 @@ pub(crate) fn trial(
     all: &[MeasuredRequest],
 ) -> KneeTrial {
     let by_then = |one: &&MeasuredRequest| one.done_ns.is_some_and(|ns| ns as f64 <= length_ns);
-    let succeeded = all.iter().filter(by_then).count() as u64;
+    let answered = all.iter().filter(by_then).count() as u64;
+    let refused = all.iter().filter(by_then).filter(|one| one.refused).count() as u64;
     let times = all.iter().map(|it| it.done_ns.map_or(f64::INFINITY, |ns| (ns - it.at_ns) as f64));
     let times = analysis::sorted(&times.collect::<Vec<_>>());
     let at = |p: f64| analysis::quantile(&times, p).filter(|ns| ns.is_finite()).map(|ns| ns as u64);
@@ -55,8 +56,8 @@ pub(crate) fn trial(
         per_s,
         elapsed_ns: length_ns as u64,
         due: all.len() as u64,
-        succeeded,
-        open: all.len() as u64 - succeeded,
+        succeeded: answered - refused,
+        open: all.len() as u64 - answered,
         counted: 0,
         late: 0,
         p50_ns: at(0.5),

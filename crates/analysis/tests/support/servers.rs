@@ -106,6 +106,7 @@ impl Server {
             at_ns: visit.came_ns,
             done_ns: visit.response_ns().map(|ns| visit.came_ns + ns + self.outside(random)),
             connection: visit.connection,
+            refused: false,
         };
         visits.iter().map(&mut seen).collect()
     }

@@ -71,8 +71,8 @@ pub(crate) struct LoadArgs {
     ///
     /// The number is p50, p75, p90, p95, p99, p99.9, p99.99 or mean (response time), errors (percentage of
     /// requests without success) or rate (throughput per second), such as 'errors < 0.1%' or 'rate >
-    /// 1000/s'. It is met if the whole 95 % interval is on that side, and not met if the whole interval is on
-    /// the other. Otherwise it cannot be decided.
+    /// 1000/s'. Percentiles and errors are decided by how many requests lie beyond the limit, mean and
+    /// rate by their whole 95 % interval. What a load does not show cannot be decided.
     #[arg(long, value_name = "CONDITION", value_parser = expect::parse, conflicts_with_all = ["find_knee", "predict"])]
     pub(crate) expect: Vec<expect::Threshold>,
     /// Exit with code 125 if nothing can be said of the server, so that `git bisect run` skips it
@@ -98,7 +98,7 @@ pub(crate) struct LoadArgs {
     #[arg(short, long, value_name = "METHOD", value_parser = parse_method, default_value = "GET")]
     pub(crate) method: String,
     /// Send this text as the body of every request
-    #[arg(short = 'd', long, value_name = "TEXT", conflicts_with = "body_file")]
+    #[arg(short = 'd', long, value_name = "TEXT", value_parser = parse_body, conflicts_with = "body_file")]
     pub(crate) body: Option<String>,
     /// Send this file as the body of every request
     #[arg(short = 'D', long, value_name = "FILE")]
@@ -269,6 +269,40 @@ fn parse_threads(text: &str) -> Result<u32, String> {
     }
 }
 
+/// Words of other tools whose first letter is an option here, and what they mean.
+const OTHERS: [(&str, &str); 6] = [
+    ("isable-keepalive", "--no-keep-alive"),
+    ("uration", "-z TIME"),
+    ("ata", "-d TEXT"),
+    ("ethod", "-m METHOD"),
+    ("eaders", "-H HEADER"),
+    ("nsecure", "-k"),
+];
+
+/// Refuses the rest of a word of another tool, such as that of `-duration=10s`.
+fn not_of_others(text: &str) -> Result<(), String> {
+    let word = text.split_once('=').map_or(text, |(word, _)| word);
+    match OTHERS.iter().find(|(rest, _)| *rest == word) {
+        Some((_, meant)) => {
+            Err(format!("options of several letters begin with two dashes; meant here: {meant}"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Refuses a body that is a duration: in wrk and bombardier, `-d` is one.
+fn parse_body(text: &str) -> Result<String, String> {
+    not_of_others(text)?;
+    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    if unit.len() < text.len() && ["ms", "s", "m", "h"].contains(&unit) {
+        return Err(format!(
+            "-d is the body of a request; a duration is -z {text}, and such a body comes from a file \
+             (-D FILE)"
+        ));
+    }
+    Ok(text.into())
+}
+
 /// Checks a name and a password; the error does not repeat them.
 fn parse_credentials(text: &str) -> Result<String, String> {
     let sound = text.contains(':') && !text.chars().any(char::is_control) && text.len() <= 4096;
@@ -279,6 +313,7 @@ fn parse_credentials(text: &str) -> Result<String, String> {
 }
 
 fn parse_method(text: &str) -> Result<String, String> {
+    not_of_others(text)?;
     check_method(text).map(|()| text.into()).map_err(|error| error.to_string())
 }
 
@@ -315,6 +350,18 @@ mod tests {
     }
 
     #[test]
+    fn options_of_other_tools_are_no_bodies() {
+        for (text, meant) in
+            [("30s", "-z 30s"), ("isable-keepalive", "--no-keep-alive"), ("uration=9s", "-z")]
+        {
+            assert!(parse_body(text).is_err_and(|why| why.contains(meant)), "{text}");
+        }
+        for text in ["", "{\"a\":1}", "30", "s", "30 s", "data"] {
+            assert_eq!(parse_body(text).as_deref(), Ok(text));
+        }
+    }
+
+    #[test]
     fn headers_cannot_smuggle_a_second_request() {
         assert_eq!(parse_header("Accept:text/html"), Ok(("Accept".into(), "text/html".into())));
         assert_eq!(parse_header("X-Empty: "), Ok(("X-Empty".into(), String::new())));
@@ -322,7 +369,7 @@ mod tests {
         {
             assert!(parse_header(text).is_err(), "{text}");
         }
-        for text in ["", "GET /", "CONNECT", "Ä"] {
+        for text in ["", "GET /", "CONNECT", "Ä", "ethod=POST"] {
             assert!(parse_method(text).is_err(), "{text}");
         }
     }

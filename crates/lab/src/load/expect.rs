@@ -1,5 +1,6 @@
 //! Thresholds of a load: `--expect 'p99 < 50ms'`.
 
+use super::slices::Slices;
 use crate::quantity;
 use ask::units;
 use model::{Estimate, Expectation, Expected, LoadNumber, LoadResult};
@@ -36,14 +37,18 @@ pub(crate) fn parse(text: &str) -> Result<Threshold, String> {
 /// Returns the number of a name.
 pub(crate) fn number(name: &str) -> Result<LoadNumber, String> {
     let percentile = |percent: &str| PERCENTS.into_iter().find(|it| it.to_string() == percent);
+    let of_succeeded = name.strip_suffix("(ok)").map(str::trim_end);
+    if let Some(LoadNumber::Percentile(percent)) = of_succeeded.and_then(|name| number(name).ok()) {
+        return Ok(LoadNumber::Succeeded(percent));
+    }
     match name {
         "mean" => Ok(LoadNumber::Mean),
         "errors" => Ok(LoadNumber::Errors),
         "rate" => Ok(LoadNumber::Rate),
         _ => name.strip_prefix('p').and_then(percentile).map(LoadNumber::Percentile).ok_or_else(|| {
             format!(
-                "unknown number {:?}; there are p50, p75, p90, p95, p99, p99.9, p99.99, mean, errors \
-                 and rate",
+                "unknown number {:?}; there are p50, p75, p90, p95, p99, p99.9, p99.99 (of the answers \
+                 that succeeded: p99(ok)), mean, errors and rate",
                 wording::short(name, 40)
             )
         }),
@@ -54,6 +59,7 @@ pub(crate) fn number(name: &str) -> Result<LoadNumber, String> {
 pub(crate) fn name(number: LoadNumber) -> String {
     match number {
         LoadNumber::Percentile(percent) => format!("p{percent}"),
+        LoadNumber::Succeeded(percent) => format!("p{percent}(ok)"),
         LoadNumber::Mean => "mean".into(),
         LoadNumber::Errors => "errors".into(),
         LoadNumber::Rate => "rate".into(),
@@ -63,8 +69,10 @@ pub(crate) fn name(number: LoadNumber) -> String {
 fn limit_of(number: LoadNumber, text: &str) -> Result<f64, String> {
     let what = name(number);
     match number {
-        LoadNumber::Percentile(_) | LoadNumber::Mean => quantity::time(text)
-            .map_err(|_| format!("{what} needs a time with its unit, such as 50ms")),
+        LoadNumber::Percentile(_) | LoadNumber::Succeeded(_) | LoadNumber::Mean => {
+            quantity::time(text)
+                .map_err(|_| format!("{what} needs a time with its unit, such as 50ms"))
+        }
         LoadNumber::Errors => units::share(text)
             .filter(|share| *share <= 1.0)
             .ok_or_else(|| "errors needs a percentage from 0% to 100%, such as 0.1%".into()),
@@ -74,19 +82,43 @@ fn limit_of(number: LoadNumber, text: &str) -> Result<f64, String> {
 }
 
 impl Threshold {
-    /// Decides whether a load meets it: by the whole interval of its number.
-    pub(super) fn judge(&self, result: &LoadResult) -> Expectation {
+    /// Decides whether a load meets it: by how many of its requests lie beyond, and else by the whole interval
+    /// of its number.
+    pub(super) fn judge(&self, result: &LoadResult, slices: &Slices<'_>) -> Expectation {
         let (point, found) = result.number(self.number);
-        let counts = &result.counts;
-        let outcome = match (self.number, found) {
-            // That no request at all fails can be counted and not estimated.
-            (LoadNumber::Errors, _) if self.limit == 0.0 && self.less => {
-                if counts.unsuccessful() == 0 { Expected::Met } else { Expected::NotMet }
+        let judged = match self.number {
+            LoadNumber::Percentile(percent) => {
+                analysis::load_within(&slices.all(), self.limit, 1.0 - percent / 100.0)
             }
-            (_, Some(found)) => self.side(&found),
-            (_, None) => Expected::Undecided,
+            LoadNumber::Succeeded(percent) => {
+                analysis::load_within(&slices.succeeded(), self.limit, 1.0 - percent / 100.0)
+            }
+            LoadNumber::Errors => analysis::load_errors_within(&slices.all(), self.limit),
+            LoadNumber::Mean | LoadNumber::Rate => None,
         };
-        Expectation { text: self.text.clone(), number: self.number, outcome, point, found }
+        let by_count = judged.map_or(Expected::Undecided, |judged| match judged.within {
+            Expected::Met if !self.less => Expected::NotMet,
+            Expected::NotMet if !self.less => Expected::Met,
+            within => within,
+        });
+        let outcome = match (by_count, self.number, found) {
+            // That no request at all fails can be counted and not estimated.
+            (_, LoadNumber::Errors, _) if self.limit == 0.0 && self.less => {
+                if result.counts.unsuccessful() == 0 { Expected::Met } else { Expected::NotMet }
+            }
+            (Expected::Undecided, _, Some(found)) => self.side(&found),
+            (by_count, ..) => by_count,
+        };
+        let requests = judged.and_then(|it| it.requests);
+        let requests = requests.filter(|_| outcome == Expected::Undecided);
+        Expectation {
+            text: self.text.clone(),
+            number: self.number,
+            outcome,
+            point,
+            found,
+            requests,
+        }
     }
 
     /// Reports whether it is about requests without success.
@@ -128,6 +160,7 @@ mod tests {
         let of = |text| parse(text).map(|it| (it.number, it.less, it.limit));
         assert_eq!(of("p99 < 50ms"), Ok((LoadNumber::Percentile(99.0), true, 50e6)));
         assert_eq!(of("p99.9<=1.5s"), Ok((LoadNumber::Percentile(99.9), true, 1.5e9)));
+        assert_eq!(of("p99(ok) < 50ms"), Ok((LoadNumber::Succeeded(99.0), true, 50e6)));
         assert_eq!(of("errors < 0.1%"), Ok((LoadNumber::Errors, true, 0.001)));
         assert_eq!(of(" rate >1000/s"), Ok((LoadNumber::Rate, false, 1000.0)));
         for (text, word) in [
@@ -135,6 +168,8 @@ mod tests {
             ("p98 < 5ms", "p99.99"),
             ("p99 < 50", "unit, such as 50ms"),
             ("mean < 5/s", "unit, such as 50ms"),
+            ("p99(ko) < 5ms", "p99(ok)"),
+            ("mean(ok) < 5ms", "p99(ok)"),
             ("errors < 5", "percentage"),
             ("errors < 101%", "percentage"),
             ("rate > 1000", "1000/s"),
@@ -153,7 +188,10 @@ mod tests {
             let percentiles = vec![LoadInterval { percent: 99.0, ns }];
             let intervals = LoadIntervals { percentiles, ..LoadIntervals::default() };
             let outcome = |text| {
-                parse(text).unwrap().judge(&LoadResult { intervals: intervals.clone(), ..result() })
+                parse(text).unwrap().judge(
+                    &LoadResult { intervals: intervals.clone(), ..result() },
+                    &Slices::of(&[], 0),
+                )
             };
             [outcome("p99 < 50ms").outcome, outcome("p99 > 50ms").outcome]
         };
@@ -167,7 +205,10 @@ mod tests {
     fn no_error_at_all_is_counted() {
         let with = |timed_out| {
             let counts = LoadCounts { timed_out, ..LoadCounts::default() };
-            parse("errors <= 0%").unwrap().judge(&LoadResult { counts, ..result() }).outcome
+            parse("errors <= 0%")
+                .unwrap()
+                .judge(&LoadResult { counts, ..result() }, &Slices::of(&[], 0))
+                .outcome
         };
         assert_eq!((with(0), with(1)), (Expected::Met, Expected::NotMet));
     }

@@ -148,6 +148,7 @@ impl Conduct<'_> {
             at_ns: one.due_ns,
             done_ns: one.done_ns,
             connection: one.connection.unwrap_or(plan.connections),
+            refused: matches!(one.end, web::load::End::Status(400..)),
         };
         let requests: Vec<MeasuredRequest> = noted.iter().map(request).collect();
         let trial = measured(&outcome.result, per_s, stage);

@@ -9,19 +9,20 @@ mod plan;
 mod predict;
 mod sent;
 mod server_cpu;
+mod slices;
 pub(crate) mod versus;
 
 use crate::cli::load::LoadArgs;
 use crate::destination::place;
 use crate::exit::Exit;
 use crate::{input, session, ui};
-use analysis::TimeSlice;
 use anyhow::{Context, bail, ensure};
 use expect::Threshold;
 use live::{Watch, interrupted, no_success, silence};
 use log::Log;
 use model::{Expected, LoadIntervals, LoadResult};
 use plan::Asked;
+use slices::Slices;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 use web::load::Outcome;
@@ -127,27 +128,21 @@ fn measure(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Outcome> {
     outcome.result.scruple = session::VERSION.into();
     outcome.result.intervals = intervals(&outcome);
     outcome.result.pathologies = analysis::load_pathologies(&outcome.result);
-    outcome.result.expected = args.expect.iter().map(|it| it.judge(&outcome.result)).collect();
+    let slices = Slices::of(&outcome.slices, outcome.result.counts.succeeded_late);
+    let expected = args.expect.iter().map(|it| it.judge(&outcome.result, &slices)).collect();
+    outcome.result.expected = expected;
     Ok(outcome)
 }
 
 /// Returns the intervals of a load's numbers.
 fn intervals(outcome: &Outcome) -> LoadIntervals {
-    let LoadResult { response, counts, .. } = &outcome.result;
-    let last = outcome.slices.len().saturating_sub(1);
-    let slices = outcome.slices.iter().enumerate();
-    let slices: Vec<TimeSlice<'_>> = slices
-        .map(|(index, slice)| TimeSlice {
-            seconds: (slice.seen.until_ns - slice.seen.from_ns) as f64 / 1e9,
-            known: &slice.response.known,
-            censored: &slice.response.censored,
-            succeeded: slice.seen.succeeded,
-            late: if index == last { counts.succeeded_late } else { 0 },
-            failed: slice.seen.failed,
-        })
-        .collect();
+    let response = &outcome.result.response;
+    let slices = Slices::of(&outcome.slices, outcome.result.counts.succeeded_late);
     let percents: Vec<f64> = response.percentiles.iter().map(|it| it.percent).collect();
-    let mut found = analysis::load_intervals(&slices, &percents);
+    let mut found = analysis::load_intervals(&slices.all(), &percents);
+    if outcome.result.succeeded.is_some() {
+        found.succeeded = analysis::load_intervals(&slices.succeeded(), &percents).percentiles;
+    }
     // Slices know times by the upper ends of buckets, the mean by their middles.
     found.mean_ns = response.mean_ns.zip(found.mean_ns).map(|(mean_ns, of_slices)| {
         let part = mean_ns / of_slices.point;
@@ -189,6 +184,7 @@ pub(crate) mod tests {
             read_bytes: 0,
             written_bytes: 0,
             response: LoadTimes::default(),
+            succeeded: None,
             service: LoadTimes::default(),
             lateness: LoadTimes::default(),
             punctual: LoadTimes::default(),
@@ -240,7 +236,7 @@ pub(crate) mod tests {
             let intervals = LoadIntervals { errors, percentiles, ..LoadIntervals::default() };
             let mut result = LoadResult { counts, intervals, ..result() };
             let thresholds = thresholds.iter().map(|text| expect::parse(text).unwrap());
-            result.expected = thresholds.map(|it| it.judge(&result)).collect();
+            result.expected = thresholds.map(|it| it.judge(&result, &Slices::of(&[], 0))).collect();
             verdict(&result).ok()
         };
         assert_eq!(of(10_000, &[]), Some(Exit::Done));

@@ -342,7 +342,8 @@ fn most_open(wanted: u32) -> u32 {
 /// for one that never was.
 fn observed(one: &Noted) -> Option<MeasuredRequest> {
     let (at_ns, connection) = (one.sent_ns?, one.connection?);
-    Some(MeasuredRequest { at_ns, done_ns: one.done_ns, connection })
+    let refused = matches!(one.end, web::load::End::Status(400..));
+    Some(MeasuredRequest { at_ns, done_ns: one.done_ns, connection, refused })
 }
 
 #[cfg(test)]

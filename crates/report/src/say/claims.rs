@@ -168,10 +168,14 @@ fn decision(claim: &ClaimResult) -> String {
     text.trim_end().to_string()
 }
 
+/// What is said of blocks that depend on each other, or seem to: both tests err in 5 %.
+const ALIKE: &str =
+    "neighbours are alike (by chance in 1 session of 20), so that they count as fewer";
+
 /// Returns how many blocks are on the side of the verdict: "19 of 20 blocks agree: ", with what counts against
 /// them.
 fn agreeing(claim: &ClaimResult) -> String {
-    let alike = claim.independent_blocks.map(|_| "neighbours are alike and count as fewer".into());
+    let alike = claim.independent_blocks.map(|_| ALIKE.into());
     let lost = claim.result.lost.as_ref();
     let lost = lost
         .map(|lost| format!("{} lost count against them", counted(lost.trials.into(), "trial")));
@@ -204,7 +208,7 @@ pub(crate) fn open(claim: &ClaimResult) -> Option<String> {
         }
         OpenWhy::FewAgree | OpenWhy::FewAmong if claim.independent_blocks.is_some() => {
             let agree = agree.unwrap_or_default();
-            format!("{agree}, but neighbours are alike and count as fewer")
+            format!("{agree}, but {ALIKE}")
         }
         OpenWhy::FewAgree => match agree {
             Some(agree) => format!("{agree}, too few for a verdict"),
@@ -218,7 +222,9 @@ pub(crate) fn open(claim: &ClaimResult) -> Option<String> {
             "trials of one side failed, and may be its slow ones or its fast ones".into()
         }
         OpenWhy::Changed => {
-            "it changed during the session, and one part alone does not decide it".into()
+            "its level seems to have changed during the session (by chance in 1 number of 20), and \
+             one part alone does not decide it"
+                .into()
         }
     };
     let missing = match (open.more_blocks, claim.agreeing_blocks) {

@@ -1,11 +1,15 @@
 //! The result of a load.
 
+mod expected;
+
 use crate::LoadCurves;
 use crate::chart::{Mark, load_over_time, request_times};
 use crate::doc::{Block, Doc, Role, Table, Tone};
+pub(super) use expected::number_alone;
+use expected::{expectation, succeeded};
 use model::{
-    Arrivals, Estimate, Expectation, Expected, Fairness, LateEnds, LawCheck, LoadCounts, LoadError,
-    LoadNumber, LoadPathology, LoadPlan, LoadResult, LoadTimes, RequestOrder, Unit,
+    Arrivals, Estimate, Fairness, LateEnds, LawCheck, LoadCounts, LoadError, LoadNumber,
+    LoadPathology, LoadPlan, LoadResult, LoadTimes, RequestOrder, Unit,
 };
 use wording::number::{Terms, count, estimate, parts, rounded, share, value};
 use wording::{counted, sentences, short};
@@ -53,6 +57,7 @@ pub fn load(result: &LoadResult, curves: &LoadCurves) -> Doc<'static> {
     }
     doc.push(Block::heading(2, "Times"));
     doc.push(Block::Table(table(result)));
+    doc.blocks.extend(succeeded(result).map(Block::small));
     doc.push(Block::small(interval_meaning(result)));
     let meaning = "Response time runs from the moment a request came due to its answer: what a user \
                    waits. Service time runs from sending to the answer: what most tools show. Lateness \
@@ -196,49 +201,6 @@ fn listed_statuses(result: &LoadResult) -> String {
     let statuses = result.counts.statuses.iter();
     let each: Vec<String> = statuses.map(|(code, n)| format!("{code}: {}", count(*n))).collect();
     each.join(", ")
-}
-
-/// Returns whether a threshold is met, and by which number.
-fn expectation(expected: &Expectation) -> Block<'static> {
-    let Expectation { number, outcome, text, .. } = expected;
-    let found = match (expected.found, expected.point) {
-        (Some(found), _) => number_with_interval(*number, &found),
-        (None, Some(point)) => number_alone(*number, point),
-        (None, None) => "unknown".into(),
-    };
-    let text = short(text, 80);
-    let (tone, word, text) = match outcome {
-        Expected::Met => (Tone::Good, "met", format!("{text}: met, {found}.")),
-        Expected::NotMet => (Tone::Bad, "not met", format!("{text}: not met, {found}.")),
-        Expected::Undecided if expected.found.is_some() => (
-            Tone::Open,
-            "undecided",
-            format!("{text}: cannot be decided, {found}. Measure longer."),
-        ),
-        Expected::Undecided => {
-            let why = "the load is too short for an interval, or its times drifted";
-            (Tone::Open, "undecided", format!("{text}: cannot be decided, {found}; {why}."))
-        }
-    };
-    Block::said(tone, word, vec![text.into()])
-}
-
-/// Returns a number of a load with its unit.
-pub(super) fn number_alone(number: LoadNumber, point: f64) -> String {
-    match number {
-        LoadNumber::Rate => format!("{} per second", rate(point)),
-        LoadNumber::Errors => share(point),
-        LoadNumber::Mean | LoadNumber::Percentile(_) => time(point),
-    }
-}
-
-/// Returns the same with its interval.
-pub(super) fn number_with_interval(number: LoadNumber, found: &Estimate) -> String {
-    match number {
-        LoadNumber::Rate => format!("{} per second", estimate(found, Terms::In(&Unit::Count))),
-        LoadNumber::Errors => estimate(found, Terms::Share),
-        LoadNumber::Mean | LoadNumber::Percentile(_) => estimate(found, Terms::In(&Unit::Ns)),
-    }
 }
 
 /// Returns what the intervals of the table are.

@@ -77,6 +77,7 @@ fn table(rows: &[&LoadRow]) -> Table {
 fn name(number: LoadNumber) -> String {
     match number {
         LoadNumber::Percentile(percent) => format!("p{percent}"),
+        LoadNumber::Succeeded(percent) => format!("p{percent} of successes"),
         LoadNumber::Mean => "mean".into(),
         LoadNumber::Errors => "errors".into(),
         LoadNumber::Rate => "throughput".into(),

@@ -347,8 +347,9 @@ fn outcome(
 ) -> Outcome {
     let mut stalls = worker::stalls::common(&tallies, start_ns);
     let stalled_ns: u64 = stalls.iter().map(|it| it.until_ns - it.from_ns).sum();
-    if seen.stolen_ns.is_some_and(|stolen_ns| 2 * stolen_ns >= stalled_ns) {
-        // The host may have stopped both server and generator.
+    // The host may have stopped both server and generator; others may have kept the generator's CPU.
+    let waited_ns = tallies.iter().filter_map(|tally| tally.queue_wait_ns).max();
+    if [seen.stolen_ns, waited_ns].iter().flatten().any(|ns| 2 * ns >= stalled_ns) {
         stalls.clear();
     }
     series.mark(&mut stalls);
@@ -364,6 +365,7 @@ fn outcome(
     seen.drained_ns = sum.drained_ns.saturating_sub(start_ns);
     let mut result = verdict::result(plan, &sum, elapsed_ns, &seen, &slices);
     result.stalls = stalls;
+    result.succeeded = series::succeeded(&slices).as_ref().map(survival::summary);
     let closed = matches!(plan.arrivals, model::Arrivals::Closed);
     let steady = Steady::of(&sum.turns).filter(|_| closed);
     let Tally { response, service, lateness, .. } = sum;

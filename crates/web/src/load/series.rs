@@ -1,6 +1,6 @@
 //! A load over time: slices of equal length, whose number is bounded however long it lasts.
 
-use super::survival::{self, Counted};
+use super::survival::{self, Counted, Counts};
 use super::{LIVE_NS, Noted, Times};
 use hdrhistogram::Histogram;
 use model::{LoadPlan, LoadSlice, LoadStall};
@@ -30,6 +30,8 @@ pub struct Slice {
     pub seen: LoadSlice,
     /// From due to answered.
     pub response: Counted,
+    /// From due to answered, of answers with a status of 400 or above alone.
+    pub refused: Counted,
     /// From sent to answered.
     pub service: Counted,
     /// From due to sent.
@@ -52,6 +54,7 @@ pub(super) struct Piece {
     pub(super) prompt: Times,
     pub(super) prompt_sent: u64,
     pub(super) response: Times,
+    pub(super) refused: Times,
     pub(super) service: Times,
     pub(super) lateness: Times,
     pub(super) punctual: Times,
@@ -162,6 +165,7 @@ impl Series {
                 ..LoadSlice::default()
             },
             response: with_prompt(&piece.response),
+            refused: Counted::of(&piece.refused),
             service: with_prompt(&piece.service),
             lateness,
             punctual: with_prompt(&piece.punctual),
@@ -251,6 +255,19 @@ impl Series {
 }
 
 impl Slice {
+    /// Returns the response times of answers with a status below 400, by value.
+    #[must_use]
+    pub fn succeeded(&self) -> Counts {
+        let mut times = self.response.known.clone();
+        for (ns, refused) in &self.refused.known {
+            if let Ok(index) = times.binary_search_by_key(ns, |(ns, _)| *ns) {
+                times[index].1 = times[index].1.saturating_sub(*refused);
+            }
+        }
+        times.retain(|(_, count)| *count > 0);
+        times
+    }
+
     /// Adds a slice that follows, or that another thread did.
     fn add(&mut self, other: Slice) {
         self.seen.succeeded += other.seen.succeeded;
@@ -261,6 +278,7 @@ impl Slice {
             (sum, part) => sum.or(part),
         };
         self.response.add(&other.response);
+        self.refused.add(&other.refused);
         self.service.add(&other.service);
         self.lateness.add(&other.lateness);
         self.punctual.add(&other.punctual);
@@ -289,6 +307,16 @@ pub(super) fn totals(slices: &[Slice]) -> [Times; 4] {
     [of(|it| &it.response), of(|it| &it.service), of(|it| &it.lateness), of(|it| &it.punctual)]
 }
 
+/// Returns the response times of answers with a status below 400; `None` where all had one.
+pub(super) fn succeeded(slices: &[Slice]) -> Option<Times> {
+    slices.iter().find(|slice| !slice.refused.known.is_empty())?;
+    let mut times = Times::default();
+    for (ns, count) in slices.iter().flat_map(Slice::succeeded) {
+        record(&mut times.known, ns, count);
+    }
+    Some(times)
+}
+
 /// Records a time several times. A histogram that resizes itself takes any.
 fn record(histogram: &mut Histogram<u64>, ns: u64, count: u64) {
     if histogram.record_n(ns, count).is_err() {
@@ -308,6 +336,7 @@ mod tests {
             until_ns: until_ms * 1_000_000,
             prompt: Times::default(),
             prompt_sent: 0,
+            refused: Times::default(),
             service: response.clone(),
             lateness: Times::default(),
             punctual: response.clone(),

@@ -15,6 +15,8 @@ pub(super) struct Tally {
     pub(super) prompt_sent: u64,
     /// From due to answered.
     pub(super) response: Times,
+    /// From due to answered, of answers with a status of 400 or above alone.
+    pub(super) refused: Times,
     /// From sent to answered.
     pub(super) service: Times,
     /// From due to sent.

@@ -215,6 +215,8 @@ fn answers_of_every_kind_are_counted_as_what_they_are() {
             let result = load(&plan);
             assert_eq!(result.counts.statuses.get(&status), Some(&5), "{:?}", result.counts);
             assert_eq!(result.counts.succeeded, if status < 400 { 5 } else { 0 });
+            let alone = result.succeeded.as_ref().map(|times| times.count);
+            assert_eq!(alone, (status >= 400).then_some(0));
             assert!(result.read_bytes >= 5 * bytes.len() as u64);
         }
     }

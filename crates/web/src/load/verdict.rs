@@ -15,12 +15,13 @@ const LAW_TOLERANCE: f64 = 0.02;
 /// The same of what is sampled, relative to the greater side, or in standard errors. The thread that
 /// samples has to wait for a CPU, so it sees busy moments less often.
 const SAMPLED_TOLERANCE: f64 = 0.1;
-const SAMPLED_ERRORS: f64 = 4.0;
+const SAMPLED_ERRORS: f64 = 5.0;
 
-/// Requests in flight are judged from this number of looks on, in groups whose means scatter as their
-/// mean does.
+/// Requests in flight are judged where looks should see this number of them or more, in groups whose
+/// means scatter as their mean does.
+const SIGHTS_LEAST: f64 = 20.0;
 const LOOKS_LEAST: u64 = 20;
-const LOOK_GROUPS: usize = 10;
+const LOOK_GROUPS: usize = 20;
 
 /// CPU time of the generator beyond this part of the time and of its threads is a doubt.
 const BUSY_SHARE: f64 = 0.9;
@@ -69,6 +70,7 @@ pub(super) fn result(
         read_bytes: tally.read_bytes,
         written_bytes: tally.written_bytes,
         response: survival::summary(&tally.response),
+        succeeded: None,
         service: survival::summary(&tally.service),
         lateness: survival::summary(&tally.lateness),
         punctual: survival::summary(&tally.punctual),
@@ -154,10 +156,15 @@ fn audit(
         right,
         holds: (left - right).abs() <= tolerance,
     };
-    let sampled = sampled(slices).map(|(mean, error)| {
-        let right = (sum(&tally.service) + tally.failed_ns) / seen.drained_ns.max(1) as f64;
-        let tolerance = (SAMPLED_TOLERANCE * mean.max(right)).max(SAMPLED_ERRORS * error);
-        check("N = X · S", mean, right, tolerance)
+    let right = (sum(&tally.service) + tally.failed_ns) / seen.drained_ns.max(1) as f64;
+    let sampled = sampled(slices).filter(|seen| seen.looks * seen.mean.max(right) >= SIGHTS_LEAST);
+    let sampled = sampled.map(|seen| {
+        // Looks that all saw the same show no scatter. Up to `places` requests that come and go by
+        // themselves scatter as a binomial number does.
+        let free = 1.0 - (right / f64::from(plan.places())).min(1.0);
+        let error = seen.error.max((right * free / seen.looks).sqrt());
+        let tolerance = (SAMPLED_TOLERANCE * seen.mean.max(right)).max(SAMPLED_ERRORS * error);
+        check("N = X · S", seen.mean, right, tolerance)
     });
     // A number of requests, or an interruption, ends some connections before others.
     let asks_always = plan.arrivals == Arrivals::Closed
@@ -174,9 +181,16 @@ fn audit(
     sampled.into_iter().chain(connections).collect()
 }
 
-/// Returns the mean number of requests in flight at the moments that were looked at, and its standard
-/// error; `None` where there were too few.
-fn sampled(slices: &[Slice]) -> Option<(f64, f64)> {
+/// Requests in flight at the moments that were looked at.
+struct Sampled {
+    looks: f64,
+    mean: f64,
+    /// The standard error of the mean.
+    error: f64,
+}
+
+/// Returns what was seen of requests in flight; `None` where there were too few looks.
+fn sampled(slices: &[Slice]) -> Option<Sampled> {
     let looks: u64 = slices.iter().map(|slice| slice.in_flight.1).sum();
     let groups: Vec<(u64, u64)> = slices
         .chunks(slices.len().div_ceil(LOOK_GROUPS).max(1))
@@ -193,7 +207,8 @@ fn sampled(slices: &[Slice]) -> Option<(f64, f64)> {
     let mean = sum as f64 / looks as f64;
     let squares = groups.iter().map(|(sum, n)| (*sum as f64 - mean * *n as f64).powi(2));
     let part = groups.len() as f64 / (groups.len() - 1) as f64;
-    Some((mean, (part * squares.sum::<f64>()).sqrt() / looks as f64))
+    let error = (part * squares.sum::<f64>()).sqrt() / looks as f64;
+    Some(Sampled { looks: looks as f64, mean, error })
 }
 
 /// What makes a result doubtful.

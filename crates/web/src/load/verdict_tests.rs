@@ -80,8 +80,11 @@ fn looks_at_requests_in_flight_find_times_that_were_lost() {
     let (little, doubts) = law(&tally(), &looks(&[1; 40]));
     assert!(!little.unwrap().holds);
     assert!(doubts[0].starts_with("N = X · S does not hold: 1.0000 against 0.2499"), "{doubts:?}");
-    // Too few looks say nothing.
+    // Too few looks say nothing, and neither do looks that should have seen ten requests together.
     assert_eq!(law(&tally(), &looks(&[1; 9])).0, None);
+    assert_eq!(law(&tally(), &looks(&[0; 20])).0, None);
+    // Twenty that should have been seen, and nothing: of one connection, a defect.
+    assert!(!law(&tally(), &looks(&[0; 60])).0.unwrap().holds);
 }
 
 #[test]

@@ -6,6 +6,8 @@ use super::tally::Tally;
 use super::worker::{Progress, Shared, Worker};
 use super::{Before, Error, LIVE_NS, Live, Log, START_NS, system};
 use model::LoadPlan;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, ScopedJoinHandle};
@@ -81,9 +83,11 @@ impl Watch<'_> {
     fn until_gone(&mut self, start_ns: u64) {
         let warm_up_ns = self.plan.options.warm_up_ms.saturating_mul(1_000_000);
         self.start_clock(start_ns.saturating_add(warm_up_ns));
-        let (mut heard_ns, mut warming) = (start_ns, warm_up_ns > 0);
+        let (mut look_ns, mut warming) = (start_ns + LIVE_NS, warm_up_ns > 0);
+        // Looks at regular moments see requests that come at regular moments always, or never.
+        let mut random = ChaCha8Rng::seed_from_u64(start_ns);
         loop {
-            let mut until_ns = heard_ns + LIVE_NS;
+            let mut until_ns = look_ns;
             if warming {
                 until_ns = until_ns.min(self.clock_ns);
             }
@@ -102,8 +106,8 @@ impl Watch<'_> {
                         warming = false;
                         self.start_clock(self.clock_ns);
                     }
-                    if now_ns >= heard_ns + LIVE_NS {
-                        heard_ns = now_ns;
+                    if now_ns >= look_ns {
+                        look_ns = now_ns + random.random_range(LIVE_NS / 2..LIVE_NS * 3 / 2);
                         self.look(if warming { 0 } else { now_ns.saturating_sub(self.clock_ns) });
                     }
                 }

@@ -71,6 +71,11 @@ pub struct TimeSlice<'a> {
     pub failed: u64,
 }
 
+/// Returns the requests of a slice that ended without success, and all that ended.
+pub(super) fn failures(slice: &TimeSlice<'_>) -> (f64, f64) {
+    (slice.failed as f64, (slice.failed + slice.succeeded + slice.late) as f64)
+}
+
 /// Returns the intervals of a load's numbers from its slices, which follow each other. `percents` are
 /// those of the response time.
 pub fn load_intervals(slices: &[TimeSlice<'_>], percents: &[f64]) -> LoadIntervals {
@@ -84,6 +89,7 @@ pub fn load_intervals(slices: &[TimeSlice<'_>], percents: &[f64]) -> LoadInterva
     let mean = |slice: &TimeSlice<'_>| (sum(slice.known), count(slice.known));
     let rate = |slice: &TimeSlice<'_>| (slice.succeeded as f64, slice.seconds);
     LoadIntervals {
+        succeeded: Vec::new(),
         mean_ns: ratio(slices, mean).filter(|_| censored.is_empty()),
         percentiles: percents.iter().map(percentile).collect(),
         throughput_per_s: ratio(slices, rate),
@@ -95,7 +101,7 @@ fn plus(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
     (one.0 + other.0, one.1 + other.1)
 }
 
-fn count(times: &[(u64, u64)]) -> f64 {
+pub(super) fn count(times: &[(u64, u64)]) -> f64 {
     times.iter().map(|(_, count)| *count as f64).sum()
 }
 
@@ -105,7 +111,7 @@ fn sum(times: &[(u64, u64)]) -> f64 {
 
 /// How a ratio of two sums over slices scatters.
 #[derive(Clone, Copy, Debug)]
-struct Scatter {
+pub(super) struct Scatter {
     ratio: f64,
     standard_error: f64,
     /// Independent batches that the batches are worth.
@@ -115,7 +121,10 @@ struct Scatter {
 
 impl Scatter {
     /// Returns that of the sums of parts of each slice; `None` where slices are too few or too alike.
-    fn of(slices: &[TimeSlice<'_>], part: impl Fn(&TimeSlice<'_>) -> (f64, f64)) -> Option<Self> {
+    pub(super) fn of(
+        slices: &[TimeSlice<'_>],
+        part: impl Fn(&TimeSlice<'_>) -> (f64, f64),
+    ) -> Option<Self> {
         let batches = slices.len().min(BATCHES);
         if batches < BATCHES_LEAST {
             return None;
@@ -161,7 +170,7 @@ impl Scatter {
 
     /// Returns the number of independent draws among `all` that have the same variance, for Student's t
     /// in the place of the normal distribution.
-    fn draws(&self, all: f64) -> f64 {
+    pub(super) fn draws(&self, all: f64) -> f64 {
         let binomial = self.ratio * (1.0 - self.ratio) / all;
         let effect = (self.standard_error.powi(2) / binomial).max(EFFECT_LEAST);
         all / effect * (NORMAL_975 / self.student()).powi(2)
@@ -197,11 +206,8 @@ fn ratio(
 
 /// Returns the share of requests that ended without success.
 fn errors(slices: &[TimeSlice<'_>]) -> Option<Estimate> {
-    let part = |slice: &TimeSlice<'_>| {
-        (slice.failed as f64, (slice.failed + slice.succeeded + slice.late) as f64)
-    };
-    let scatter = Scatter::of(slices, part)?;
-    let (events, all) = slices.iter().map(part).fold((0.0, 0.0), plus);
+    let scatter = Scatter::of(slices, failures)?;
+    let (events, all) = slices.iter().map(failures).fold((0.0, 0.0), plus);
     let outside = (1.0 - LEVEL) / 2.0;
     // None, or all, vary in no slice: nothing shows how such requests would gather.
     let is_same = events == 0.0 || events == all;

@@ -5,6 +5,7 @@
 mod coverage;
 mod intervals;
 mod knee;
+mod limits;
 mod models;
 mod pathologies;
 mod predict;
@@ -14,6 +15,7 @@ mod versus;
 
 pub use intervals::{TimeSlice, load_intervals};
 pub use knee::{KneeSearch, KneeStep};
+pub use limits::{load_errors_within, load_within};
 pub use models::{predicted_ends, predicted_models};
 pub use pathologies::load_pathologies;
 pub use predict::{MeasuredLoad, MeasuredRequest};

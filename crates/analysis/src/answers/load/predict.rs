@@ -47,6 +47,8 @@ pub struct MeasuredRequest {
     pub done_ns: Option<u64>,
     /// The connection that brought it.
     pub connection: u32,
+    /// Whether its answer had a status of 400 or above.
+    pub refused: bool,
 }
 
 /// What was measured of one load.
@@ -213,7 +215,7 @@ mod tests {
                 .map(|visit| MeasuredRequest {
                     at_ns: visit.came_ns,
                     done_ns: visit.response_ns().map(|ns| visit.came_ns + ns + 5),
-                    connection: 0,
+                    ..MeasuredRequest::default()
                 })
                 .collect();
             let load =
@@ -255,6 +257,7 @@ mod tests {
             at_ns,
             done_ns,
             connection,
+            refused: false,
         };
         let cpu = |cpu_ns| Demand { wait_ns: 0, cpu_ns };
         let observed = [of(5, Some(15), 0), of(5, Some(45), 1), of(10, None, 0), of(11, None, 1)];

@@ -58,6 +58,7 @@ fn intervals() -> LoadIntervals {
     LoadIntervals {
         mean_ns: None,
         percentiles: PERCENTS.iter().zip(points).map(known).collect(),
+        succeeded: Vec::new(),
         throughput_per_s: Some(around(999.9)),
         errors: Some(Estimate::between(0.0, 0.0, 0.0004)),
     }
@@ -101,7 +102,9 @@ fn expected(outcome: Expected) -> Expectation {
         Expected::Undecided => LoadNumber::Percentile(99.0),
         Expected::NotMet => LoadNumber::Errors,
     };
-    Expectation { text: text.into(), number, outcome, point: Some(found.point), found: Some(found) }
+    let requests = (outcome == Expected::Undecided).then_some(25_000);
+    let (text, point) = (text.into(), Some(found.point));
+    Expectation { text, number, outcome, point, found: Some(found), requests }
 }
 
 /// A server that stood still for one second of ten.
@@ -126,6 +129,7 @@ pub(crate) fn stalled() -> LoadResult {
         read_bytes: 1_250_000,
         written_bytes: 640_000,
         response: times(9_999, 1, waited),
+        succeeded: None,
         service: times(9_999, 1, quick),
         lateness: times(10_000, 0, late),
         punctual: times(9_999, 1, waited),

@@ -512,6 +512,10 @@ impl<'a> Worker<'a> {
             connection.record(now_ns, &mut self.tally, |times| &mut times.known);
             connection.count_late_end(now_ns, &mut self.wire, &mut self.tally.late_ends);
             *self.tally.statuses.entry(status).or_default() += 1;
+            if status >= 400 {
+                let response_ns = now_ns.saturating_sub(connection.due_ns);
+                super::tally::record(&mut self.tally.refused.known, response_ns);
+            }
             self.tally.closed += u64::from(self.job.plan.keep_alive && !reusable);
             self.tally.succeeded_late += u64::from(late && status < 400);
             let due_ns = connection.due_ns;

@@ -38,6 +38,7 @@ impl Worker<'_> {
             prompt: cut(&mut tally.prompt),
             prompt_sent: std::mem::take(&mut tally.prompt_sent),
             response: cut(&mut tally.response),
+            refused: cut(&mut tally.refused),
             service: cut(&mut tally.service),
             lateness: cut(&mut tally.lateness),
             punctual: cut(&mut tally.punctual),

@@ -14,6 +14,7 @@ use simulated_queue::{LATE_LEAST, SimulatedQueue, Trace};
 
 mod demands;
 mod modelled;
+mod refusals;
 mod simulated_queue;
 mod stops;
 #[cfg(test)]
@@ -83,6 +84,9 @@ const BETWEEN: f64 = 0.25;
 
 /// A trial is saturated if more than this part is late.
 const SATURATED: f64 = 0.6;
+
+/// Trials are not below this part of the highest rate of the search that held, or of one request at a time.
+const FLOOR: f64 = 0.3;
 
 /// From one trial to the next the rate rises or falls by at most these factors.
 const UP: f64 = 1.25;
@@ -198,21 +202,19 @@ impl KneeSearch {
     /// Adds a trial of a rate, with its requests in the order of their coming.
     pub fn add(&mut self, trial: KneeTrial, requests: &[MeasuredRequest]) {
         let limit_ns = self.limit_ns().unwrap_or(0.0);
+        let first_part = if self.refuses() { refusals::FIRST_PART } else { FIRST_PART };
         let (first, last) = (
-            (FIRST_PART * trial.elapsed_ns as f64).min(1e18) as u64,
+            (first_part * trial.elapsed_ns as f64).min(1e18) as u64,
             (trial.elapsed_ns as f64 - limit_ns).max(0.0) as u64,
         );
         let from = requests.partition_point(|one| one.at_ns < first);
         let until = requests.partition_point(|one| one.at_ns <= last).max(from);
         let within = |one: &&MeasuredRequest| {
-            one.done_ns.is_some_and(|done_ns| (done_ns - one.at_ns.min(done_ns)) as f64 <= limit_ns)
+            let took = one.done_ns.map(|done_ns| done_ns.saturating_sub(one.at_ns));
+            !one.refused && took.is_some_and(|ns| ns as f64 <= limit_ns)
         };
         let counted = (until - from) as u64;
-        let in_time = requests[from..until].iter().filter(within).count() as u64;
-        // A request does not know its status. Those that were refused are spread over all alike.
-        let answered = requests.iter().filter(|one| one.done_ns.is_some()).count() as u64;
-        let refused = answered.saturating_sub(trial.succeeded) as f64 / answered.max(1) as f64;
-        let late = counted - (in_time as f64 * (1.0 - refused)).round() as u64;
+        let late = counted - requests[from..until].iter().filter(within).count() as u64;
         self.push(KneeTrial { counted, late, ..trial }, requests, from..until);
     }
 
@@ -222,13 +224,11 @@ impl KneeSearch {
         requests: &[MeasuredRequest],
         counted: std::ops::Range<usize>,
     ) {
-        let begun_ns = trial.elapsed_ns / 4;
-        let answered = requests.iter().filter_map(|one| one.done_ns);
-        let answered = answered.filter(|ns| (begun_ns..=trial.elapsed_ns).contains(ns)).count();
-        let part = trial.succeeded as f64
-            / requests.iter().filter(|one| one.done_ns.is_some()).count().max(1) as f64;
+        let begun_ns = if self.refuses() { trial.elapsed_ns / 2 } else { trial.elapsed_ns / 4 };
+        let succeeded = requests.iter().filter(|one| !one.refused).filter_map(|one| one.done_ns);
+        let succeeded = succeeded.filter(|ns| (begun_ns..=trial.elapsed_ns).contains(ns)).count();
         let taken_ns = (trial.elapsed_ns - begun_ns).max(1) as f64;
-        self.throughputs.push(answered as f64 * part.min(1.0) * 1e9 / taken_ns);
+        self.throughputs.push(succeeded as f64 * 1e9 / taken_ns);
         let due_ns = requests.iter().map(|one| one.at_ns).collect();
         let done_ns = requests.iter().map(|one| one.done_ns).collect();
         self.traces.push(Trace { per_s: trial.per_s, due_ns, done_ns, counted, late: trial.late });
@@ -252,6 +252,9 @@ impl KneeSearch {
             return KneeStep::End(KneeEnd::OutOfTime);
         }
         let Some(broke) = self.broke() else { return self.search(alone, limit_ns, left_ns) };
+        if self.refuses() {
+            return self.bisect(limit_ns, left_ns);
+        }
         if let Some(step) = self.saturate(broke, limit_ns, left_ns) {
             return step;
         }
@@ -327,7 +330,7 @@ impl KneeSearch {
         let Some(place) = self.modelled_per_s.or_else(|| self.place()) else {
             return KneeStep::End(KneeEnd::OutOfTime);
         };
-        let place = place.min(self.most());
+        let place = place.max(self.floor()).min(self.most());
         if place < RATE_LEAST {
             return KneeStep::End(KneeEnd::LowestBroke);
         }
@@ -376,6 +379,21 @@ impl KneeSearch {
         let per_s = place * (1.0 + lead.min(0.8 * self.nearness(place)));
         let length_ms = (length_ns / 1e6).ceil() as u64;
         KneeStep::Try { per_s: per_s.min(self.most()), length_ms, stage: KneeStage::Measure }
+    }
+
+    /// Returns below which rate no trial makes sense: a few that were disturbed say little against a rate
+    /// that held before. Each trial there that breaks lowers it.
+    fn floor(&self) -> f64 {
+        let held = self.of(KneeStage::Search).map(|number| self.trials[number]);
+        let held = held.filter(KneeTrial::held).map(|trial| trial.per_s).reduce(f64::max);
+        let mut floor = FLOOR * held.or(self.alone.map(|alone| alone.per_s)).unwrap_or(0.0);
+        for number in self.of(KneeStage::Measure) {
+            let trial = &self.trials[number];
+            if !trial.held() && trial.per_s <= floor * (1.0 + NEAR) {
+                floor *= DOWN;
+            }
+        }
+        floor
     }
 
     /// Returns where the capacity is by all that is known; `None` before anything broke.
@@ -478,6 +496,9 @@ impl KneeSearch {
     fn capacity(&mut self) -> Option<Estimate> {
         if let Some((_, found)) = self.estimate.filter(|known| known.0 == self.trials.len()) {
             return found;
+        }
+        if self.refuses() {
+            return self.capacity_by_refusals();
         }
         let modelled = self.modelled();
         self.modelled_per_s = modelled.map(|it| it.point);

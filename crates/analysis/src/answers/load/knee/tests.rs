@@ -28,7 +28,7 @@ fn made_up(
             return all;
         }
         let done_ns = answer(all.len()).map(|ns| at as u64 + ns);
-        all.push(MeasuredRequest { at_ns: at as u64, done_ns, connection: 0 });
+        all.push(MeasuredRequest { at_ns: at as u64, done_ns, ..MeasuredRequest::default() });
     }
 }
 
@@ -125,11 +125,11 @@ fn errors_above_a_rate_break_it_whatever_the_response_time() {
 #[test]
 fn a_status_of_an_error_is_no_answer() {
     let mut search = KneeSearch::new(rules(Some(50.0)));
-    let all = made_up(1_000.0, SECOND, 1, |_| Some(1_000_000));
+    let mut all = made_up(1_000.0, SECOND, 1, |_| Some(1_000_000));
     let alone = searches::trial(KneeStage::Alone, 0.0, SECOND, &all);
     search.add_alone(alone, all.len() as u64);
-    let seen = searches::trial(KneeStage::Search, 1_000.0, SECOND, &all);
-    search.add(KneeTrial { succeeded: seen.succeeded / 2, ..seen }, &all);
+    all.iter_mut().step_by(2).for_each(|one| one.refused = true);
+    search.add(searches::trial(KneeStage::Search, 1_000.0, SECOND, &all), &all);
     let added = search.trials[1];
     assert!((added.late_part().unwrap() - 0.5).abs() < 0.01 && !added.held(), "{added:?}");
     // What comes first, and in the last 50 ms, does not count.
@@ -188,6 +188,60 @@ fn one_disturbed_trial_changes_little() {
     let (knee, _) = conduct(rules(Some(20.0)), alone, open);
     let capacity = knee.capacity_per_s.unwrap();
     assert!((capacity.point / truth - 1.0).abs() < 0.05, "{capacity:?} of {truth}");
+}
+
+/// A limiter that lets `per_s` requests pass each second, and saves up to `burst` of them.
+fn bucket(per_s: f64, burst: f64) -> impl FnMut(f64, f64) -> (Vec<MeasuredRequest>, f64) {
+    let mut seed = 0;
+    move |rate, length_ns| {
+        seed += 1;
+        let mut all = made_up(rate, length_ns, seed, |_| Some(1_000_000));
+        let (mut tokens, mut then) = (burst, 0);
+        for one in &mut all {
+            tokens = (tokens + per_s * (one.at_ns - then) as f64 / SECOND).min(burst);
+            then = one.at_ns;
+            one.refused = tokens < 1.0;
+            tokens -= f64::from(u8::from(!one.refused));
+        }
+        (all, 0.0)
+    }
+}
+
+#[test]
+fn a_limiter_has_no_capacity_above_its_limit() {
+    for (per_s, burst) in [(200.0, 50.0), (200.0, 200.0), (35.0, 50.0), (3_000.0, 500.0)] {
+        let (knee, seconds) = conduct(rules(None), quick, bucket(per_s, burst));
+        let found = knee.capacity_per_s.unwrap();
+        assert_eq!(knee.broke_by, Some(KneeBreak::Throughput));
+        // 5 % may fail.
+        let holds = (0.93..=1.06).contains(&(found.point / per_s)) && found.high > per_s;
+        assert!(holds && seconds <= 180.0, "{per_s} and {burst}: {found:?}");
+    }
+}
+
+#[test]
+fn trials_that_were_disturbed_do_not_end_it_far_below() {
+    let server = single(2.0, Scatter::None);
+    let truth = server.capacity(20e6, false, 60e3);
+    let mut random = ChaCha8Rng::seed_from_u64(3);
+    let mut count = 0;
+    let open = |per_s: f64, length_ns: f64| {
+        let mut all = server.open(per_s, false, length_ns, 500, &mut random);
+        count += 1;
+        if (4..=6).contains(&count) {
+            let half = all.len() / 2;
+            all[half..]
+                .iter_mut()
+                .for_each(|one| one.done_ns = one.done_ns.map(|ns| ns + 60_000_000));
+        }
+        (all, 0.0)
+    };
+    let alone = |requests: u64, _: f64| vec![2.05e6; requests as usize];
+    let (knee, _) = conduct(rules(Some(20.0)), alone, open);
+    let lowest = knee.trials.iter().skip(1).map(|trial| trial.per_s).fold(f64::MAX, f64::min);
+    assert!(lowest > truth / 5.0, "{lowest} of {truth}");
+    let capacity = knee.capacity_per_s.unwrap();
+    assert!(capacity.low < truth && truth < capacity.high, "{capacity:?} of {truth}");
 }
 
 proptest::proptest! {
