@@ -3,17 +3,16 @@
 use crate::foresight::Foresight;
 use crate::plan::{Plan, Purpose};
 use crate::progress::Progress;
+use crate::rescue::{displaced, how_to_resume, what_is_kept};
 use crate::schedule::{self, Course, Next};
-use crate::{
-    catalog, environment, lookup, redaction, redaction::Kept, session, squeezes, ui, variables,
-};
+use crate::{catalog, environment, lookup, redaction::Kept, session, squeezes, ui, variables};
 use anyhow::{Context, bail, ensure};
 use model::{Design, Inquiry, Manifest, Record, SESSION_FORMAT, Summary, Treatment, Unit};
 use runner::{End, Event, Halt, Other, Runner, Settings, Work};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use store::{Place, TRIALS_FILE, Writer};
+use store::Writer;
 use wording::number;
 
 /// The part of the available memory that trials may use.
@@ -88,13 +87,13 @@ pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
         redacted: false,
     };
     let output = plan.output.as_deref();
-    let (mut kept, writer) = created(&mut manifest, output, plan.keep_values, plan.redact)?;
+    let (mut kept, mut writer) = created(&mut manifest, output, plan.keep_values, plan.redact)?;
     let dir = writer.dir().to_path_buf();
-    let runner = start(&manifest, &writer, 0)?;
+    let runner = start(&manifest, &writer, &[])?;
     manifest.shield = runner.shield().report().clone();
     kept.set_shield(&manifest.shield);
     let written = writer.write_manifest(kept.manifest());
-    written.map_err(|error| displaced(&writer, kept.manifest(), 0).unwrap_or(error.into()))?;
+    written.map_err(|error| displaced(&writer, kept.manifest(), &[]).unwrap_or(error.into()))?;
     ui::note(&format!("seed {}, session {}", manifest.seed, dir.display()));
     let courses = session::courses(&manifest, &[]);
     let base_within = plan.base_within;
@@ -141,7 +140,7 @@ fn elsewhere(error: store::Error) -> anyhow::Error {
 /// Resumes a session that was begun by the same command, on the same machine, by the same
 /// scruple.
 pub(crate) fn resume(dir: &Path, purpose: Purpose) -> anyhow::Result<Session> {
-    let (writer, stored) = Writer::resume(dir)?;
+    let (mut writer, stored) = Writer::resume(dir)?;
     session::say_what_is_odd(&stored);
     let mut manifest = stored.manifest;
     must_be_for(purpose, &manifest, dir)?;
@@ -150,7 +149,7 @@ pub(crate) fn resume(dir: &Path, purpose: Purpose) -> anyhow::Result<Session> {
     must_be_known(&manifest, dir)?;
     let mut kept = Kept::resume(manifest.clone(), dir)?;
     variables::restore(&mut manifest, variables::Wanted::TheSame)?;
-    let runner = start(&manifest, &writer, stored.records.len())?;
+    let runner = start(&manifest, &writer, &stored.records)?;
     let shield = runner.shield().report();
     if manifest.shield == model::ShieldReport::default() {
         manifest.shield = shield.clone();
@@ -248,9 +247,8 @@ fn must_be_known(manifest: &Manifest, dir: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns a runner whose trials have their files in the scratch folder of a session with this number of
-/// trials.
-fn start(manifest: &Manifest, writer: &Writer, trials: usize) -> anyhow::Result<Runner> {
+/// Returns a runner whose trials have their files in the scratch folder of a session with these trials.
+fn start(manifest: &Manifest, writer: &Writer, trials: &[Record]) -> anyhow::Result<Runner> {
     let make_scratch = || match writer.scratch() {
         Ok(_) => Ok(()),
         Err(store::Error::Io { source, .. }) => Err(source),
@@ -360,14 +358,17 @@ impl Session {
         self.manifest = self.kept.manifest().clone();
         let summary = session::summarise(&self.manifest, &self.records, &self.manifest.designs);
         let whole = self.stored(&summary);
-        let in_place = self.writer.must_be_in_place();
-        let written = in_place.and_then(|()| session::write(self.writer.pages(), &whole));
+        let written = self
+            .writer
+            .must_be_whole()
+            .and_then(|()| session::write(self.writer.pages(), &whole))
+            .and_then(|()| self.writer.must_be_in_place());
         written.map_err(|error| {
             let (trials, dir) = (self.records.len(), self.dir().display());
             let again = format!(
                 "{trials} trials are kept, but not their analysis (again: scruple report {dir})"
             );
-            let displaced = displaced(&self.writer, &self.manifest, trials);
+            let displaced = displaced(&self.writer, &self.manifest, &self.records);
             displaced.unwrap_or_else(|| anyhow::Error::new(error).context(again))
         })?;
         Ok(summary)
@@ -507,51 +508,15 @@ impl Session {
         }
     }
 
-    fn with_what_is_kept(&self, error: &dyn std::error::Error) -> anyhow::Error {
-        let (trials, dir) = (self.records.len(), self.dir());
-        displaced(&self.writer, &self.manifest, trials).unwrap_or_else(|| {
-            anyhow::anyhow!("{error}; {}", what_is_kept(self.kept.manifest(), dir, trials))
+    fn with_what_is_kept(&mut self, error: &dyn std::error::Error) -> anyhow::Error {
+        let Session { records, kept, writer, .. } = self;
+        let stored: Vec<Record> =
+            records.iter().map(|record| kept.record(record).into_owned()).collect();
+        let kept = kept.manifest();
+        displaced(writer, kept, &stored).unwrap_or_else(|| {
+            anyhow::anyhow!("{error}; {}", what_is_kept(kept, writer.dir(), stored.len()))
         })
     }
-}
-
-/// Returns an error that says what is left of a session, and where, if its folder or its file of trials is no
-/// longer at its place: whatever else went wrong, went wrong for that.
-fn displaced(writer: &Writer, manifest: &Manifest, trials: usize) -> Option<anyhow::Error> {
-    let error = writer.must_be_in_place().err()?;
-    let kept = match writer.place() {
-        Place::Here => return None,
-        Place::Moved(now) => match session_around(&now) {
-            Some(dir) => what_is_kept(manifest, dir, trials),
-            None => {
-                let resume = how_to_resume(manifest, writer.dir());
-                format!("{trials} trials are kept in it; move it back, then: {resume}")
-            }
-        },
-        Place::Replaced | Place::Removed => {
-            format!("the {trials} trials stored in it are lost unless there is a copy")
-        }
-    };
-    Some(anyhow::anyhow!("{error}; {kept}"))
-}
-
-/// Says what is kept in a session's folder, and how to finish it.
-fn what_is_kept(manifest: &Manifest, dir: &Path, trials: usize) -> String {
-    format!("{trials} trials are kept, to finish: {}", how_to_resume(manifest, dir))
-}
-
-/// Returns the folder of a session whose file of trials this is; `None` if it stands alone.
-fn session_around(trials: &Path) -> Option<&Path> {
-    let dir = trials.parent().filter(|_| trials.ends_with(TRIALS_FILE))?;
-    store::read_manifest(dir).is_ok().then_some(dir)
-}
-
-fn how_to_resume(manifest: &Manifest, dir: &Path) -> String {
-    if !redaction::can_be_resumed(manifest) {
-        return "begin a new session, since a redacted one holds no commands".into();
-    }
-    let command = Purpose::of(&manifest.options).command();
-    format!("scruple {command} --resume {}", dir.display())
 }
 
 const GUARD_REPLACED: &str = "the process that cleans up after this session was killed; another one \

@@ -28,6 +28,7 @@ mod progress;
 mod quantity;
 mod query;
 mod redaction;
+mod rescue;
 mod scale;
 mod schedule;
 mod scratch;
