@@ -67,6 +67,7 @@ pub(crate) fn prepare() -> anyhow::Result<()> {
 /// Begins a session in a folder of its own.
 pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
     let started_unix_ms = sys::clock::unix_ms();
+    inherit(&plan.designs);
     let environment = environment::look();
     let base_first = plan.base_first;
     let name = session::name(started_unix_ms, &environment.host, plan.purpose);
@@ -91,7 +92,8 @@ pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
     let dir = writer.dir().to_path_buf();
     let runner = start(&manifest, &writer, &[])?;
     manifest.shield = runner.shield().report().clone();
-    kept.set_shield(&manifest.shield);
+    environment::note_niceness(&mut manifest);
+    kept.set_conditions(&manifest);
     let written = writer.write_manifest(kept.manifest());
     written.map_err(|error| displaced(&writer, kept.manifest(), &[]).unwrap_or(error.into()))?;
     ui::note(&format!("seed {}, session {}", manifest.seed, dir.display()));
@@ -99,6 +101,13 @@ pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
     let base_within = plan.base_within;
     let (records, cut) = (Vec::new(), None);
     Ok(Session { courses, manifest, writer, kept, runner, records, base_first, base_within, cut })
+}
+
+/// Sets the state in which trials of the catalog start. A user's program keeps what its user set.
+fn inherit(designs: &[Design]) {
+    if designs.iter().all(|design| design.subject.is_none()) {
+        sys::inherited::set_usual();
+    }
 }
 
 /// Makes a session's folder: the one that was asked for, or the usual one. Where others began in the same second, the
@@ -145,6 +154,7 @@ pub(crate) fn resume(dir: &Path, purpose: Purpose) -> anyhow::Result<Session> {
     let mut manifest = stored.manifest;
     must_be_for(purpose, &manifest, dir)?;
     writer.remove_scratch()?;
+    inherit(&manifest.designs);
     must_be_of_here(&manifest, dir)?;
     must_be_known(&manifest, dir)?;
     let mut kept = Kept::resume(manifest.clone(), dir)?;
@@ -153,7 +163,8 @@ pub(crate) fn resume(dir: &Path, purpose: Purpose) -> anyhow::Result<Session> {
     let shield = runner.shield().report();
     if manifest.shield == model::ShieldReport::default() {
         manifest.shield = shield.clone();
-        kept.set_shield(shield);
+        environment::note_niceness(&mut manifest);
+        kept.set_conditions(&manifest);
         writer.write_manifest(kept.manifest())?;
     } else if manifest.shield.means != shield.means {
         ui::warn("the trials are not shielded as they were when the session was begun");

@@ -50,6 +50,14 @@ pub(crate) fn look() -> Environment {
     }
 }
 
+/// Records the niceness with which trials run, where somebody else set it.
+pub(crate) fn note_niceness(session: &mut model::Manifest) {
+    let nice = sys::process::nice();
+    if nice != 0 && !session.shield.means.iter().any(|means| means.starts_with("nice")) {
+        session.environment.settings.insert("nice".into(), nice.to_string());
+    }
+}
+
 fn caches(cpu: u32) -> Vec<CpuCache> {
     sys::topology::caches(cpu)
         .into_iter()
@@ -81,6 +89,7 @@ fn settings(memory_bytes: u64) -> std::collections::BTreeMap<String, String> {
         settings.insert("cpu_quota".into(), format!("{quota:.2} CPUs"));
     }
     settings.extend(limits(memory_bytes));
+    settings.extend(sys::inherited::facts());
     if on_overlay().is_some() {
         settings.insert("overlayfs".into(), COPIES_COUNT_TWICE.into());
     }

@@ -4,7 +4,7 @@ use super::chapter::Chapter;
 use super::claims::differs_visibly;
 use crate::Session;
 use crate::chart;
-use crate::doc::{Block, Figure, Table, Text};
+use crate::doc::{Block, Figure, Table, Text, Tone};
 use model::{EstimateRow, ExperimentSummary, OutcomeCount, Unit};
 use wording::number::{Terms, count, share, value};
 use wording::{capital, counted, short};
@@ -61,7 +61,7 @@ pub(crate) fn disturbance(session: &Session<'_>) -> Vec<Text> {
         let text = counted(harness.leaking_trials, "trial");
         said.push(format!("{text} left processes behind, which were killed.").into());
     }
-    let more = meter.recognised.iter().take(RECOGNISED_MAX);
+    let more = meter.conditions.iter().chain(&meter.recognised).take(RECOGNISED_MAX);
     said.extend(more.map(|text| sentence(text)));
     if nothing {
         said.push("Nothing was recorded that disturbed the trials.".into());
@@ -69,8 +69,14 @@ pub(crate) fn disturbance(session: &Session<'_>) -> Vec<Text> {
     said
 }
 
-/// Returns the warnings of the session and of all experiments, the worst first; one that several share
-/// is said once.
+/// Returns what all trials were measured under, a note each: none is ever folded away.
+pub(crate) fn conditions(session: &Session<'_>) -> Vec<Block<'static>> {
+    let conditions = session.summary.meter.conditions.iter().take(RECOGNISED_MAX);
+    conditions.map(|text| Block::note(Tone::Care, sentence(text))).collect()
+}
+
+/// Returns the warnings of the session and of all experiments, the worst first, without its
+/// [`conditions`]; one that several share is said once.
 pub(crate) fn warnings(session: &Session<'_>) -> Vec<String> {
     let mut shared: Vec<(&str, Vec<&ExperimentSummary>)> = Vec::new();
     for experiment in &session.summary.experiments {
