@@ -1,19 +1,19 @@
 //! The machinery of a session: begin it or resume it, conduct its blocks, store them.
 
 use crate::foresight::Foresight;
+use crate::named_files::NamedFiles;
 use crate::plan::{Plan, Purpose};
-use crate::progress::Progress;
+use crate::progress::{GUARD_REPLACED, Progress, cut, joined};
 use crate::rescue::{displaced, how_to_resume, what_is_kept};
 use crate::schedule::{self, Course, Next};
 use crate::{catalog, environment, lookup, redaction::Kept, session, squeezes, ui, variables};
 use anyhow::{Context, bail, ensure};
-use model::{Design, Inquiry, Manifest, Record, SESSION_FORMAT, Summary, Treatment, Unit};
-use runner::{End, Event, Halt, Other, Runner, Settings, Work};
+use model::{Design, Environment, Inquiry, Manifest, Record, SESSION_FORMAT, Summary};
+use runner::{End, Event, Halt, Runner, Settings, Work};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use store::Writer;
-use wording::number;
 
 /// The part of the available memory that trials may use.
 const MEMORY_SHARE: f64 = 0.5;
@@ -30,6 +30,7 @@ pub(crate) struct Session {
     /// What is stored of it.
     kept: Kept,
     runner: Runner,
+    files: NamedFiles,
     records: Vec<Record>,
     courses: Vec<Course>,
     /// If true, the time budget applies only after the base: a resumed session is to be completed, and the
@@ -68,7 +69,8 @@ pub(crate) fn prepare() -> anyhow::Result<()> {
 pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
     let started_unix_ms = sys::clock::unix_ms();
     inherit(&plan.designs);
-    let environment = environment::look();
+    let files = NamedFiles::of(&plan.designs, plan.options.profile);
+    let environment = Environment { files: files.stored(), ..environment::look() };
     let base_first = plan.base_first;
     let name = session::name(started_unix_ms, &environment.host, plan.purpose);
     // The clock is seed enough where the user gives none; 32 bits are short enough to type again.
@@ -100,7 +102,18 @@ pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
     let courses = session::courses(&manifest, &[]);
     let base_within = plan.base_within;
     let (records, cut) = (Vec::new(), None);
-    Ok(Session { courses, manifest, writer, kept, runner, records, base_first, base_within, cut })
+    Ok(Session {
+        courses,
+        manifest,
+        writer,
+        kept,
+        runner,
+        files,
+        records,
+        base_first,
+        base_within,
+        cut,
+    })
 }
 
 /// Sets the state in which trials of the catalog start. A user's program keeps what its user set.
@@ -157,6 +170,8 @@ pub(crate) fn resume(dir: &Path, purpose: Purpose) -> anyhow::Result<Session> {
     inherit(&manifest.designs);
     must_be_of_here(&manifest, dir)?;
     must_be_known(&manifest, dir)?;
+    let (profile, before) = (manifest.options.profile, &manifest.environment.files);
+    let files = NamedFiles::again(&manifest.designs, profile, before)?;
     let mut kept = Kept::resume(manifest.clone(), dir)?;
     variables::restore(&mut manifest, variables::Wanted::TheSame)?;
     let runner = start(&manifest, &writer, &stored.records)?;
@@ -178,6 +193,7 @@ pub(crate) fn resume(dir: &Path, purpose: Purpose) -> anyhow::Result<Session> {
         writer,
         kept,
         runner,
+        files,
         records,
         base_first: true,
         base_within: None,
@@ -466,7 +482,7 @@ impl Session {
         until: Option<Instant>,
         progress: &mut Progress,
     ) -> anyhow::Result<End> {
-        let Session { writer, kept, runner, records, courses, manifest, .. } = self;
+        let Session { writer, kept, runner, files, records, courses, manifest, .. } = self;
         let inquiry = manifest.options.inquiry;
         let verdicts = verdicts(courses);
         let design = courses[next.course].design.clone();
@@ -480,13 +496,14 @@ impl Session {
         };
         let course = &mut courses[next.course];
         let mut running = None;
-        let mut listener = |event: Event<'_>| -> Result<(), store::Error> {
+        let mut listener = |event: Event<'_>| -> anyhow::Result<()> {
             match event {
                 Event::GuardReplaced => progress.note(GUARD_REPLACED),
                 Event::Joined(other) => progress.warn(&joined(&other)),
                 Event::Begins(treatment) => {
                     // What is measured now is to find its place.
                     writer.must_be_in_place()?;
+                    files.before_trial()?;
                     progress.trial(&design, treatment);
                     running = Some((treatment.clone(), Instant::now()));
                 }
@@ -495,6 +512,13 @@ impl Session {
                     let stored: Vec<Record> =
                         ended.iter().map(|record| kept.record(record).into_owned()).collect();
                     writer.must_be_in_place()?;
+                    // A trial of a user's program answers for one treatment.
+                    let [Record { treatment, .. }, ..] = &ended[..] else { return Ok(()) };
+                    if files.after_trial(&design.id, treatment)? {
+                        manifest.environment.files = files.stored();
+                        kept.set_conditions(manifest);
+                        writer.write_manifest(kept.manifest())?;
+                    }
                     writer.append_all(&stored)?;
                     ended.iter().for_each(|record| course.note(record));
                     records.extend(ended);
@@ -515,7 +539,7 @@ impl Session {
                 Ok(end)
             }
             Err(Halt::Runner(error)) => Err(self.with_what_is_kept(&error)),
-            Err(Halt::Listener(error)) => Err(self.with_what_is_kept(&error)),
+            Err(Halt::Listener(error)) => Err(self.with_what_is_kept(error.as_ref())),
         }
     }
 
@@ -528,30 +552,6 @@ impl Session {
             anyhow::anyhow!("{error}; {}", what_is_kept(kept, writer.dir(), stored.len()))
         })
     }
-}
-
-const GUARD_REPLACED: &str = "the process that cleans up after this session was killed; another one \
-                              has taken its place";
-
-fn joined(Other { pid, cpus }: &Other) -> String {
-    format!(
-        "another scruple (process {pid}) measures on CPU {}: each disturbs the times of the other. \
-         Wait until it has ended, or give each its own CPUs (--affinity)",
-        sys::affinity::format_list(cpus)
-    )
-}
-
-/// Says that a trial ran when the time was up. That is no failure of its program, and no number.
-fn cut(design: &Design, treatment: &Treatment, begun: Instant) -> String {
-    let took = number::value(begun.elapsed().as_nanos() as f64, &Unit::Ns);
-    let of = match report::briefly(design, treatment) {
-        nothing if nothing.is_empty() => String::new(),
-        name => format!(" ({name})"),
-    };
-    let id = &design.id;
-    format!(
-        "a trial of {id}{of} ran when the time was up; it was ended after {took} and does not count"
-    )
 }
 
 /// Returns the verdicts that share their error in this session: those on claims and planted answers.

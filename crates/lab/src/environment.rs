@@ -47,6 +47,8 @@ pub(crate) fn look() -> Environment {
             .take(NEIGHBOURS_MAX)
             .map(|(name, cpu_share)| Neighbour { name, cpu_share })
             .collect(),
+        // Those of a session are looked at when it has a plan.
+        files: Vec::new(),
     }
 }
 

@@ -21,6 +21,7 @@ mod input;
 mod inquiry;
 mod load;
 mod lookup;
+mod named_files;
 mod parallel;
 mod plan;
 mod programs;

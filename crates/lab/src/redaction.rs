@@ -63,6 +63,9 @@ impl Kept {
         let nice = session.environment.settings.get_key_value("nice");
         let nice = nice.map(|(name, value)| (name.clone(), value.clone()));
         self.manifest.environment.settings.extend(nice);
+        if self.redaction.is_none() {
+            self.manifest.environment.files.clone_from(&session.environment.files);
+        }
         self.manifest.shield = match &self.redaction {
             Some(redaction) => redaction.shield(&session.shield),
             None => session.shield.clone(),

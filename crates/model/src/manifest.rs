@@ -156,6 +156,23 @@ pub struct Environment {
     pub load: f64,
     /// The busiest other processes when the session began.
     pub neighbours: Vec<Neighbour>,
+    /// Files that the commands of its user name, as they were when the session began; without those that
+    /// its trials change themselves.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<NamedFile>,
+}
+
+/// A file that a command names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NamedFile {
+    /// Its absolute path.
+    pub path: String,
+    /// Its size, in bytes.
+    pub bytes: u64,
+    /// When its content was last changed, in nanoseconds since 1970.
+    pub modified_unix_ns: i64,
+    /// SHA-256 of its content, as 64 hexadecimal digits; empty of a large file.
+    pub sha256: String,
 }
 
 impl Environment {

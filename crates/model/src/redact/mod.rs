@@ -264,6 +264,7 @@ fn redact_environment(environment: &Environment) -> Environment {
         settings,
         load,
         neighbours,
+        files: _,
     } = environment;
     let nameless = |Neighbour { name: _, cpu_share }: &Neighbour| Neighbour {
         name: REDACTED.into(),
@@ -289,9 +290,20 @@ fn redact_environment(environment: &Environment) -> Environment {
         rustc: rustc.clone(),
         build: build.clone(),
         rights: rights.clone(),
-        settings: settings.map(|(name, value)| (name.clone(), value.clone())).collect(),
+        settings: settings
+            .map(|(name, value)| (name.clone(), redact_setting(name, value)))
+            .collect(),
         load: *load,
         neighbours: neighbours.iter().map(nameless).collect(),
+        files: Vec::new(),
+    }
+}
+
+/// Returns the value of a setting without the names that users give to programs and profiles.
+fn redact_setting(name: &str, value: &str) -> String {
+    match name {
+        "tracer" | "security_label" => REDACTED.into(),
+        _ => value.into(),
     }
 }
 
