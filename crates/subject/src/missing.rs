@@ -47,7 +47,7 @@ pub fn named_files(subject: &Subject, treatment: &Treatment) -> BTreeSet<PathBuf
         }
         // A word may be a text for a shell, or name its file behind a `=`.
         let parts = words.iter().flat_map(|word| {
-            let pieces = word.split(|c: char| c.is_whitespace() || "=;|&<>()"'`".contains(c));
+            let pieces = word.split(|c: char| c.is_whitespace() || "=;|&<>()\"'`".contains(c));
             pieces.chain([word.as_str()])
         });
         named.extend(parts.filter(|part| !part.is_empty()).map(|part| folder.join(part)));
