@@ -213,7 +213,7 @@ impl Intake<'_> {
         // The name goes with the last opening.
         std::fs::remove_file(&place).map_err(Error::io("remove", &place))?;
         let input = regular(path).map_err(failed())?;
-        let mut command = Command::new(program);
+        let mut command = sys::program::command(program);
         command.arg("-dc").stdin(Stdio::from(input));
         let bounds = Bounds {
             time: Some(PATIENCE),
