@@ -88,6 +88,7 @@ pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
         shield: model::ShieldReport::default(),
         designs: plan.designs,
         redacted: false,
+        runs: Vec::new(),
     };
     let output = plan.output.as_deref();
     let (mut kept, mut writer) = created(&mut manifest, output, plan.keep_values, plan.redact)?;
@@ -168,23 +169,23 @@ pub(crate) fn resume(dir: &Path, purpose: Purpose) -> anyhow::Result<Session> {
     must_be_for(purpose, &manifest, dir)?;
     writer.remove_scratch()?;
     inherit(&manifest.designs);
-    must_be_of_here(&manifest, dir)?;
+    let here = environment::look();
+    must_be_of_here(&manifest, &here, dir)?;
     must_be_known(&manifest, dir)?;
     let (profile, before) = (manifest.options.profile, &manifest.environment.files);
     let files = NamedFiles::again(&manifest.designs, profile, before)?;
     let mut kept = Kept::resume(manifest.clone(), dir)?;
     variables::restore(&mut manifest, variables::Wanted::TheSame)?;
     let runner = start(&manifest, &writer, &stored.records)?;
-    let shield = runner.shield().report();
-    if manifest.shield == model::ShieldReport::default() {
-        manifest.shield = shield.clone();
-        environment::note_niceness(&mut manifest);
-        kept.set_conditions(&manifest);
-        writer.write_manifest(kept.manifest())?;
-    } else if manifest.shield.means != shield.means {
-        ui::warn("the trials are not shielded as they were when the session was begun");
-    }
     let records = stored.records;
+    if manifest.shield == model::ShieldReport::default() {
+        manifest.shield = runner.shield().report().clone();
+        environment::note_niceness(&mut manifest);
+    } else {
+        manifest.runs.push(run(&manifest, &here, runner.shield().report(), &records));
+    }
+    kept.set_conditions(&manifest);
+    writer.write_manifest(kept.manifest())?;
     let courses = session::courses(&manifest, &records);
     ui::note(&format!("{}: {} trials are there already", dir.display(), records.len()));
     Ok(Session {
@@ -199,6 +200,32 @@ pub(crate) fn resume(dir: &Path, purpose: Purpose) -> anyhow::Result<Session> {
         base_within: None,
         cut: None,
     })
+}
+
+/// Returns what is recorded of a run that resumes a session with these trials, and warns if its conditions are
+/// others.
+fn run(
+    manifest: &Manifest,
+    here: &Environment,
+    shield: &model::ShieldReport,
+    records: &[Record],
+) -> model::Run {
+    let mut now =
+        Manifest { environment: here.clone(), shield: shield.clone(), ..manifest.clone() };
+    environment::note_niceness(&mut now);
+    let then = (&manifest.environment, &manifest.shield);
+    let differs = environment::differs(then, (&now.environment, &now.shield));
+    let started_unix_ms = sys::clock::unix_ms();
+    let run = model::Run { started_unix_ms, first_trial: next_trial(records), differs };
+    if let Some(text) = report::run_differs(&run) {
+        ui::warn(&text);
+    }
+    run
+}
+
+/// Returns the number of the next trial.
+fn next_trial(records: &[Record]) -> u64 {
+    records.last().map_or(0, |record| record.trial.saturating_add(1))
 }
 
 /// Checks that a session is resumed by the command that began it: another command shows something else.
@@ -224,8 +251,7 @@ fn must_be_for(purpose: Purpose, manifest: &Manifest, dir: &Path) -> anyhow::Res
 
 /// Checks that a session was begun here: trials of two machines, kernels or builds cannot stand in one
 /// session.
-fn must_be_of_here(manifest: &Manifest, dir: &Path) -> anyhow::Result<()> {
-    let here = environment::look();
+fn must_be_of_here(manifest: &Manifest, here: &Environment, dir: &Path) -> anyhow::Result<()> {
     let then = &manifest.environment;
     for (what, now, before) in [
         ("kernel", &here.kernel, &then.kernel),
@@ -239,12 +265,6 @@ fn must_be_of_here(manifest: &Manifest, dir: &Path) -> anyhow::Result<()> {
                  cannot stand in one session",
             dir.display()
         );
-    }
-    if (&here.boot, &here.rights) != (&then.boot, &then.rights) {
-        let other = if here.is_same_machine(then).is_none() { "is another one, " } else { "" };
-        ui::warn(&format!(
-            "the machine {other}was restarted, or the rights are others, since the session was begun"
-        ));
     }
     ensure!(
         here.is_same_machine(then) != Some(false),
@@ -490,7 +510,7 @@ impl Session {
             design: &design,
             block: next.block,
             treatments: &next.treatments,
-            first_trial: records.last().map_or(0, |record| record.trial.saturating_add(1)),
+            first_trial: next_trial(records),
             until,
             patience: courses[next.course].patience(),
         };

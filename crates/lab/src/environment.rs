@@ -1,6 +1,7 @@
 //! The recorded facts of the machine.
 
 use model::{CpuCache, Environment, Neighbour};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 use sys::limits::Resource;
@@ -52,6 +53,36 @@ pub(crate) fn look() -> Environment {
     }
 }
 
+/// Returns the facts that may change from run to run of a session and change its numbers, by name.
+fn changeable(environment: &Environment, shield: &model::ShieldReport) -> BTreeMap<String, String> {
+    let own = [
+        ("boot", environment.boot.chars().take(8).collect()),
+        ("C library", environment.libc.clone()),
+        ("rights", environment.rights.clone()),
+        ("CPUs online", environment.cpus_online.to_string()),
+        ("shield", shield.means.join(", ")),
+    ];
+    let own = own.into_iter().map(|(name, value): (&str, String)| (name.to_string(), value));
+    let settings = environment.settings.iter();
+    own.chain(settings.map(|(name, value)| (name.clone(), value.clone()))).collect()
+}
+
+/// Returns what differs between two runs, by name: then and now.
+pub(crate) fn differs(
+    then: (&Environment, &model::ShieldReport),
+    now: (&Environment, &model::ShieldReport),
+) -> BTreeMap<String, [String; 2]> {
+    let (then, mut now) = (changeable(then.0, then.1), changeable(now.0, now.1));
+    let mut both: BTreeMap<String, [String; 2]> = BTreeMap::new();
+    for (name, before) in then {
+        let now = now.remove(&name).unwrap_or_default();
+        both.insert(name, [before, now]);
+    }
+    both.extend(now.into_iter().map(|(name, now)| (name, [String::new(), now])));
+    both.retain(|_, [then, now]| then != now);
+    both
+}
+
 /// Records the niceness with which trials run, where somebody else set it.
 pub(crate) fn note_niceness(session: &mut model::Manifest) {
     let nice = sys::process::nice();
@@ -85,7 +116,7 @@ pub(crate) fn on_overlay() -> Option<PathBuf> {
     both.into_iter().flatten().find(is_overlay)
 }
 
-fn settings(memory_bytes: u64) -> std::collections::BTreeMap<String, String> {
+fn settings(memory_bytes: u64) -> BTreeMap<String, String> {
     let mut settings = sys::machine::settings();
     if let Some(quota) = sys::cgroup::cpu_quota() {
         settings.insert("cpu_quota".into(), format!("{quota:.2} CPUs"));

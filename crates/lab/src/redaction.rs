@@ -63,6 +63,10 @@ impl Kept {
         let nice = session.environment.settings.get_key_value("nice");
         let nice = nice.map(|(name, value)| (name.clone(), value.clone()));
         self.manifest.environment.settings.extend(nice);
+        self.manifest.runs = match &self.redaction {
+            Some(redaction) => redaction.runs(&session.runs),
+            None => session.runs.clone(),
+        };
         if self.redaction.is_none() {
             self.manifest.environment.files.clone_from(&session.environment.files);
         }

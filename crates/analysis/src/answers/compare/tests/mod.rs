@@ -41,6 +41,7 @@ impl Made {
             shield: ShieldReport::default(),
             designs,
             redacted: false,
+            runs: Vec::new(),
         };
         Made { manifest, records, complete: true }
     }
