@@ -8,7 +8,7 @@ mod study;
 
 use crate::{
     Design, Environment, GOROUTINES, Inquiry, Manifest, Measured, Name, Named, Neighbour, Options,
-    Outcome, Peer, ProgramFile, Record, Runner, Series, ShieldReport, Wait, Waits,
+    Outcome, Peer, ProgramFile, Record, Run, Runner, Series, ShieldReport, Wait, Waits,
 };
 use names::Names;
 use std::collections::BTreeMap;
