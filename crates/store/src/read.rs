@@ -29,12 +29,12 @@ pub struct Stored {
 /// Reads a session and changes nothing.
 ///
 /// A torn last line is reported in [`Stored::torn`]: that is what a killed writer leaves. Other lines that
-/// are no records of the session are left out and reported in [`Stored::damage`], as long as they are fewer
-/// than its records.
+/// are no records of the session are left out and reported in [`Stored::damage`], as long as they are no
+/// more than its records.
 ///
 /// # Errors
 /// If the folder holds no session, if a later scruple wrote it, if its designs contradict
-/// themselves or are larger than `model`'s bounds, or if as many lines as there are records are none of a
+/// themselves or are larger than `model`'s bounds, or if more lines than there are records are none of a
 /// trial that the manifest plans, or contradict an earlier one: the error names file, line and what is wrong.
 ///
 /// Whatever stands in the folder, not more than [`crate::TRIALS_BYTES_MAX`] is read of it, and not

@@ -142,6 +142,7 @@ fn files_that_are_edited_in_place_lose_no_trial() {
     {
         let dir = folder.path().join(at.to_string());
         let child = begun(endless(&dir), &dir);
+        eventually("more trials are stored", || stored_trials(&dir).len() > 2);
         let before = stored_trials(&dir);
         let edited = Command::new("sh").args(["-c", edit]).current_dir(&dir).status().unwrap();
         assert!(edited.success());

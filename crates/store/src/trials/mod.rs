@@ -139,9 +139,9 @@ fn read_all(
     trials.repeated = (whole - trials.records.len()) as u64 - contradicting.lines;
     trials.damage.join(contradicting);
     trials.records.shrink_to_fit();
-    // A file of which half is something else is not this session's.
+    // A file of which most is something else is not this session's.
     match trials.damage.first.first() {
-        Some((line, what)) if trials.damage.lines >= trials.records.len() as u64 => {
+        Some((line, what)) if trials.damage.lines > trials.records.len() as u64 => {
             Err(Error::Broken { path: path.to_path_buf(), line: *line, what: what.clone() })
         }
         _ => Ok(trials),

@@ -170,7 +170,7 @@ fn a_file_cut_at_any_byte_of_any_line_is_a_prefix_of_the_session() {
 }
 
 #[test]
-fn a_damaged_line_is_left_out_and_named_until_they_are_as_many_as_the_records() {
+fn a_damaged_line_is_left_out_and_named_until_they_are_more_than_the_records() {
     let dir = session(&[record(0), record(1)]);
     let trials = dir.path().join("trials.ndjson");
     let whole = fs::read_to_string(&trials).unwrap();
@@ -192,7 +192,7 @@ fn a_damaged_line_is_left_out_and_named_until_they_are_as_many_as_the_records() 
         let stored = open(dir.path()).unwrap();
         assert_eq!((stored.records.len(), stored.damage.lines), (3, 1));
 
-        fs::write(&trials, whole.replacen('\n', &format!("\n{line}{line}"), 1)).unwrap();
+        fs::write(&trials, whole.replacen('\n', &format!("\n{line}{line}{line}"), 1)).unwrap();
         let text = message(open(dir.path()));
         assert!(text.contains("trials.ndjson, line 2: this is not a record"), "{text}");
         assert_eq!(message(Writer::resume(dir.path())), text);
@@ -310,7 +310,7 @@ fn a_trial_that_the_manifest_does_not_plan_is_an_error_that_names_its_line() {
         ("\"position\":0", "\"position\":4096", "position 4096 is beyond the last, 4095"),
     ] {
         let wrong = whole.replacen(from, to, 1);
-        fs::write(&trials, format!("{whole}{wrong}")).unwrap();
+        fs::write(&trials, format!("{whole}{wrong}{wrong}")).unwrap();
         let text = message(open(dir.path()));
         assert!(text.ends_with(&format!("trials.ndjson, line 2: {what}")), "{text}");
         assert_eq!(message(Writer::resume(dir.path())), text);
@@ -445,7 +445,8 @@ fn a_trial_that_ended_in_two_ways_counts_once_in_the_first_and_one_that_is_repea
     let contradicted = read(&[failed.clone(), record(1), record(0)]).unwrap();
     assert_eq!(contradicted.records, [failed.clone(), record(1)]);
     assert_eq!((contradicted.damage.lines, contradicted.damage.first[0].0), (1, 3));
-    let Err(Error::Broken { line: 2, .. }) = read(&[failed, record(0)]) else {
+    let longer = Record { total_ns: 1, ..record(0) };
+    let Err(Error::Broken { line: 2, .. }) = read(&[failed, record(0), longer]) else {
         panic!("it failed and it completed")
     };
 }
