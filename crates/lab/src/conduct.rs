@@ -182,7 +182,12 @@ pub(crate) fn resume(dir: &Path, purpose: Purpose) -> anyhow::Result<Session> {
         manifest.shield = runner.shield().report().clone();
         environment::note_niceness(&mut manifest);
     } else {
-        manifest.runs.push(run(&manifest, &here, runner.shield().report(), &records));
+        manifest.runs.push(environment::run(
+            &manifest,
+            &here,
+            runner.shield().report(),
+            next_trial(&records),
+        ));
     }
     kept.set_conditions(&manifest);
     writer.write_manifest(kept.manifest())?;
@@ -200,27 +205,6 @@ pub(crate) fn resume(dir: &Path, purpose: Purpose) -> anyhow::Result<Session> {
         base_within: None,
         cut: None,
     })
-}
-
-/// Returns what is recorded of a run that resumes a session with these trials, and warns if its conditions are
-/// others.
-fn run(
-    manifest: &Manifest,
-    here: &Environment,
-    shield: &model::ShieldReport,
-    records: &[Record],
-) -> model::Run {
-    let mut now =
-        Manifest { environment: here.clone(), shield: shield.clone(), ..manifest.clone() };
-    environment::note_niceness(&mut now);
-    let then = (&manifest.environment, &manifest.shield);
-    let differs = environment::differs(then, (&now.environment, &now.shield));
-    let started_unix_ms = sys::clock::unix_ms();
-    let run = model::Run { started_unix_ms, first_trial: next_trial(records), differs };
-    if let Some(text) = report::run_differs(&run) {
-        ui::warn(&text);
-    }
-    run
 }
 
 /// Returns the number of the next trial.
@@ -307,7 +291,7 @@ fn start(manifest: &Manifest, writer: &Writer, trials: &[Record]) -> anyhow::Res
 }
 
 fn settings(manifest: &Manifest, writer: &Writer) -> anyhow::Result<Settings> {
-    sys::affinity::pin(&manifest.options.cpus)?;
+    pin(&manifest.options.cpus)?;
     // Trials change to their own folders, so the scratch folder's path must not depend on ours.
     let scratch = writer.scratch_path();
     let scratch = std::path::absolute(&scratch)
@@ -323,6 +307,21 @@ fn settings(manifest: &Manifest, writer: &Writer) -> anyhow::Result<Settings> {
         disk_bytes,
         scratch,
         shield: manifest.options.shield,
+    })
+}
+
+/// Keeps this process to the CPUs of a session.
+///
+/// # Errors
+/// The CPUs that are offline, or what the kernel refuses.
+fn pin(cpus: &[u32]) -> anyhow::Result<()> {
+    sys::affinity::pin(cpus).map_err(|error| {
+        let online = sys::topology::online();
+        let gone: Vec<u32> = cpus.iter().copied().filter(|cpu| !online.contains(cpu)).collect();
+        match gone.is_empty() {
+            true => error.into(),
+            false => runner::Error::CpusGone { cpus: sys::affinity::format_list(&gone) }.into(),
+        }
     })
 }
 

@@ -1,6 +1,7 @@
 //! The recorded facts of the machine.
 
-use model::{CpuCache, Environment, Neighbour};
+use crate::ui;
+use model::{CpuCache, Environment, Manifest, Neighbour, Run, ShieldReport};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -54,7 +55,7 @@ pub(crate) fn look() -> Environment {
 }
 
 /// Returns the facts that may change from run to run of a session and change its numbers, by name.
-fn changeable(environment: &Environment, shield: &model::ShieldReport) -> BTreeMap<String, String> {
+fn changeable(environment: &Environment, shield: &ShieldReport) -> BTreeMap<String, String> {
     let own = [
         ("boot", environment.boot.chars().take(8).collect()),
         ("C library", environment.libc.clone()),
@@ -68,9 +69,9 @@ fn changeable(environment: &Environment, shield: &model::ShieldReport) -> BTreeM
 }
 
 /// Returns what differs between two runs, by name: then and now.
-pub(crate) fn differs(
-    then: (&Environment, &model::ShieldReport),
-    now: (&Environment, &model::ShieldReport),
+fn differs(
+    then: (&Environment, &ShieldReport),
+    now: (&Environment, &ShieldReport),
 ) -> BTreeMap<String, [String; 2]> {
     let (then, mut now) = (changeable(then.0, then.1), changeable(now.0, now.1));
     let mut both: BTreeMap<String, [String; 2]> = BTreeMap::new();
@@ -84,11 +85,32 @@ pub(crate) fn differs(
 }
 
 /// Records the niceness with which trials run, where somebody else set it.
-pub(crate) fn note_niceness(session: &mut model::Manifest) {
+pub(crate) fn note_niceness(session: &mut Manifest) {
     let nice = sys::process::nice();
     if nice != 0 && !session.shield.means.iter().any(|means| means.starts_with("nice")) {
         session.environment.settings.insert("nice".into(), nice.to_string());
     }
+}
+
+/// Returns what is recorded of a run that resumes a session, and warns if its conditions are
+/// others.
+pub(crate) fn run(
+    manifest: &Manifest,
+    here: &Environment,
+    shield: &ShieldReport,
+    first_trial: u64,
+) -> Run {
+    let mut now =
+        Manifest { environment: here.clone(), shield: shield.clone(), ..manifest.clone() };
+    note_niceness(&mut now);
+    let then = (&manifest.environment, &manifest.shield);
+    let differs = differs(then, (&now.environment, &now.shield));
+    let started_unix_ms = sys::clock::unix_ms();
+    let run = Run { started_unix_ms, first_trial, differs };
+    if let Some(text) = report::run_differs(&run) {
+        ui::warn(&text);
+    }
+    run
 }
 
 fn caches(cpu: u32) -> Vec<CpuCache> {

@@ -51,6 +51,11 @@ fn a_session_works_in_any_state_and_names_what_it_keeps() {
             assert!(kept.contains(value), "{words:?}: {kept:?}");
             let page = std::fs::read_to_string(study.join("report.html")).unwrap();
             assert!(page.contains(value), "{words:?} is not on the page");
+            let resumed = scruple().args(["study", "--resume"]).arg(&study).output().unwrap();
+            assert_eq!(resumed.status.code(), Some(0), "{}", said(&resumed));
+            assert!(said(&resumed).contains(&format!("{name} none, before")), "{}", said(&resumed));
+            let page = std::fs::read_to_string(study.join("report.html")).unwrap();
+            assert!(page.contains("under other conditions"), "{words:?}");
             let compared = scruple().arg("compare").args([&run, &study]).output().unwrap();
             assert!(said(&compared).contains(name), "{}", said(&compared));
         }
