@@ -61,7 +61,7 @@ pub(crate) fn disturbance(session: &Session<'_>) -> Vec<Text> {
         let text = counted(harness.leaking_trials, "trial");
         said.push(format!("{text} left processes behind, which were killed.").into());
     }
-    let more = meter.conditions.iter().chain(&meter.recognised).take(RECOGNISED_MAX);
+    let more = meter.recognised.iter().take(RECOGNISED_MAX);
     said.extend(more.map(|text| sentence(text)));
     if nothing {
         said.push("Nothing was recorded that disturbed the trials.".into());
