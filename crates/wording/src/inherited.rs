@@ -47,6 +47,11 @@ const STATES: [(&str, &str, &str); 10] = [
     ),
 ];
 
+/// Reports whether a setting is inherited state that changes numbers.
+pub fn is_inherited(name: &str) -> bool {
+    STATES.iter().any(|(state, ..)| *state == name)
+}
+
 /// Returns what recorded settings say of inherited state that changes numbers: what it does, and what to do.
 pub fn inherited(
     settings: &BTreeMap<String, String>,
