@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 /// Stands for the trial's own folder, in which nothing lies yet.
 const HERE: &str = "\u{1}";
 
+/// Folders whose files the kernel makes when they are read.
+const OF_KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
+
 /// Where programs are looked for without a PATH.
 const PATH: &str = "/bin:/usr/bin";
 
@@ -52,7 +55,8 @@ pub fn named_files(subject: &Subject, treatment: &Treatment) -> BTreeSet<PathBuf
         });
         named.extend(parts.filter(|part| !part.is_empty()).map(|part| folder.join(part)));
     }
-    named.retain(|file| file.is_absolute() && file.is_file());
+    let is_of_kernel = |file: &PathBuf| OF_KERNEL.iter().any(|folder| file.starts_with(folder));
+    named.retain(|file| file.is_absolute() && !is_of_kernel(file) && file.is_file());
     named
 }
 
@@ -167,7 +171,7 @@ mod tests {
         }
         let words = |words: &[&str]| words.iter().map(|word| word.to_string()).collect();
         let subject = Subject {
-            command: words(&["env", "./prog", "{x}", "--in=data", "absent", "{scratch}/data"]),
+            command: words(&["env", "./prog", "{x}", "--in=data", "/proc/stat", "{scratch}/data"]),
             prepare: vec![words(&["sh", "-c", "cat script.py>/dev/null"])],
             folder: dir.path().display().to_string(),
             stdin: "in".into(),
@@ -183,7 +187,7 @@ mod tests {
         let own: BTreeSet<&str> = own.into_iter().collect();
         assert_eq!(own, BTreeSet::from(["prog", "data", "script.py", "in"]));
         let names = |name: &str| found.iter().any(|file| file.ends_with(name));
-        assert!(names("sh") && names("env") && !names("null"), "{found:?}");
+        assert!(names("sh") && names("env") && !names("null") && !names("stat"), "{found:?}");
     }
 
     #[test]
