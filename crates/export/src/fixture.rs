@@ -69,6 +69,7 @@ pub(crate) fn manifest(designs: Vec<Design>) -> Manifest {
         shield: ShieldReport::default(),
         designs,
         redacted: false,
+        runs: Vec::new(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Programs of an engine, started with lists of arguments, bounded in time and in what they say.
 
 use crate::Error;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use sys::program::Bounds;
@@ -32,7 +33,7 @@ const KEPT: [&str; 6] = [
 
 /// A command whose environment holds nothing that changes what it does behind its arguments.
 pub(crate) fn program(name: &str) -> Command {
-    let mut command = Command::new(name);
+    let mut command = sys::program::command(name);
     for (variable, _) in std::env::vars_os() {
         let variable = variable.to_string_lossy();
         let of_family = FAMILIES.iter().any(|family| variable.starts_with(family));
@@ -54,7 +55,8 @@ pub(crate) fn answer(command: &mut Command) -> Result<String, Error> {
 }
 
 fn answer_within(command: &mut Command, patience: Duration) -> Result<String, Error> {
-    let program = command.get_program().to_string_lossy().into_owned();
+    let path = Path::new(command.get_program());
+    let program = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
     // Who ends scruple does not cut off a program that is submitting.
     let bounds =
         Bounds { time: Some(patience), complaint_bytes_max: COMPLAINT_BYTES_MAX, stop: &|| false };

@@ -11,7 +11,7 @@ use model::NodeFacts;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 use sys::program::Bounds;
 
@@ -213,7 +213,7 @@ impl Intake<'_> {
         // The name goes with the last opening.
         std::fs::remove_file(&place).map_err(Error::io("remove", &place))?;
         let input = regular(path).map_err(failed())?;
-        let mut command = Command::new(program);
+        let mut command = sys::program::command(program);
         command.arg("-dc").stdin(Stdio::from(input));
         let bounds = Bounds {
             time: Some(PATIENCE),
@@ -271,6 +271,7 @@ fn same(a: &Path, b: &Path) -> io::Result<bool> {
 mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
+    use std::process::Command;
 
     const FILES: Files<'static> = &[("manifest.json", 8), ("trials.ndjson", 1000)];
 

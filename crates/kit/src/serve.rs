@@ -42,7 +42,13 @@ fn answer(catalogs: &[&[Experiment]], subject: Option<Procedure>) -> Result<(), 
         None => (false, channel.hear()?, sys::clock::now_ns()),
     };
     let message = match understood(heard, catalogs, subject) {
-        Ok((spec, procedure)) => conduct(procedure, Trial::new(spec, &mut channel, read_ns, again)),
+        Ok((spec, procedure)) => {
+            // A user's program keeps what its user set.
+            if spec.subject.is_none() {
+                let _ = sys::inherited::set_usual_signals();
+            }
+            conduct(procedure, Trial::new(spec, &mut channel, read_ns, again))
+        }
         Err(reason) => FromTrial::Failed { reason },
     };
     channel.say(&message)

@@ -1,20 +1,19 @@
 //! The machinery of a session: begin it or resume it, conduct its blocks, store them.
 
 use crate::foresight::Foresight;
+use crate::named_files::NamedFiles;
 use crate::plan::{Plan, Purpose};
-use crate::progress::Progress;
+use crate::progress::{GUARD_REPLACED, Progress, cut, joined};
+use crate::rescue::{displaced, how_to_resume, what_is_kept};
 use crate::schedule::{self, Course, Next};
-use crate::{
-    catalog, environment, lookup, redaction, redaction::Kept, session, squeezes, ui, variables,
-};
+use crate::{catalog, environment, lookup, redaction::Kept, session, squeezes, ui, variables};
 use anyhow::{Context, bail, ensure};
-use model::{Design, Inquiry, Manifest, Record, SESSION_FORMAT, Summary, Treatment, Unit};
-use runner::{End, Event, Halt, Other, Runner, Settings, Work};
+use model::{Design, Environment, Inquiry, Manifest, Record, SESSION_FORMAT, Summary};
+use runner::{End, Event, Halt, Runner, Settings, Work};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use store::{Place, TRIALS_FILE, Writer};
-use wording::number;
+use store::Writer;
 
 /// The part of the available memory that trials may use.
 const MEMORY_SHARE: f64 = 0.5;
@@ -31,6 +30,7 @@ pub(crate) struct Session {
     /// What is stored of it.
     kept: Kept,
     runner: Runner,
+    files: NamedFiles,
     records: Vec<Record>,
     courses: Vec<Course>,
     /// If true, the time budget applies only after the base: a resumed session is to be completed, and the
@@ -68,7 +68,9 @@ pub(crate) fn prepare() -> anyhow::Result<()> {
 /// Begins a session in a folder of its own.
 pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
     let started_unix_ms = sys::clock::unix_ms();
-    let environment = environment::look();
+    inherit(&plan.designs);
+    let files = NamedFiles::of(&plan.designs, plan.options.profile);
+    let environment = Environment { files: files.stored(), ..environment::look() };
     let base_first = plan.base_first;
     let name = session::name(started_unix_ms, &environment.host, plan.purpose);
     // The clock is seed enough where the user gives none; 32 bits are short enough to type again.
@@ -86,20 +88,40 @@ pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
         shield: model::ShieldReport::default(),
         designs: plan.designs,
         redacted: false,
+        runs: Vec::new(),
     };
     let output = plan.output.as_deref();
-    let (mut kept, writer) = created(&mut manifest, output, plan.keep_values, plan.redact)?;
+    let (mut kept, mut writer) = created(&mut manifest, output, plan.keep_values, plan.redact)?;
     let dir = writer.dir().to_path_buf();
-    let runner = start(&manifest, &writer, 0)?;
+    let runner = start(&manifest, &writer, &[])?;
     manifest.shield = runner.shield().report().clone();
-    kept.set_shield(&manifest.shield);
+    environment::note_niceness(&mut manifest);
+    kept.set_conditions(&manifest);
     let written = writer.write_manifest(kept.manifest());
-    written.map_err(|error| displaced(&writer, kept.manifest(), 0).unwrap_or(error.into()))?;
+    written.map_err(|error| displaced(&writer, kept.manifest(), &[]).unwrap_or(error.into()))?;
     ui::note(&format!("seed {}, session {}", manifest.seed, dir.display()));
     let courses = session::courses(&manifest, &[]);
     let base_within = plan.base_within;
     let (records, cut) = (Vec::new(), None);
-    Ok(Session { courses, manifest, writer, kept, runner, records, base_first, base_within, cut })
+    Ok(Session {
+        courses,
+        manifest,
+        writer,
+        kept,
+        runner,
+        files,
+        records,
+        base_first,
+        base_within,
+        cut,
+    })
+}
+
+/// Sets the state in which trials of the catalog start. A user's program keeps what its user set.
+fn inherit(designs: &[Design]) {
+    if designs.iter().all(|design| design.subject.is_none()) {
+        sys::inherited::set_usual();
+    }
 }
 
 /// Makes a session's folder: the one that was asked for, or the usual one. Where others began in the same second, the
@@ -141,25 +163,34 @@ fn elsewhere(error: store::Error) -> anyhow::Error {
 /// Resumes a session that was begun by the same command, on the same machine, by the same
 /// scruple.
 pub(crate) fn resume(dir: &Path, purpose: Purpose) -> anyhow::Result<Session> {
-    let (writer, stored) = Writer::resume(dir)?;
+    let (mut writer, stored) = Writer::resume(dir)?;
     session::say_what_is_odd(&stored);
     let mut manifest = stored.manifest;
     must_be_for(purpose, &manifest, dir)?;
     writer.remove_scratch()?;
-    must_be_of_here(&manifest, dir)?;
+    inherit(&manifest.designs);
+    let here = environment::look();
+    must_be_of_here(&manifest, &here, dir)?;
     must_be_known(&manifest, dir)?;
+    let (profile, before) = (manifest.options.profile, &manifest.environment.files);
+    let files = NamedFiles::again(&manifest.designs, profile, before)?;
     let mut kept = Kept::resume(manifest.clone(), dir)?;
     variables::restore(&mut manifest, variables::Wanted::TheSame)?;
-    let runner = start(&manifest, &writer, stored.records.len())?;
-    let shield = runner.shield().report();
-    if manifest.shield == model::ShieldReport::default() {
-        manifest.shield = shield.clone();
-        kept.set_shield(shield);
-        writer.write_manifest(kept.manifest())?;
-    } else if manifest.shield.means != shield.means {
-        ui::warn("the trials are not shielded as they were when the session was begun");
-    }
+    let runner = start(&manifest, &writer, &stored.records)?;
     let records = stored.records;
+    if manifest.shield == model::ShieldReport::default() {
+        manifest.shield = runner.shield().report().clone();
+        environment::note_niceness(&mut manifest);
+    } else {
+        manifest.runs.push(environment::run(
+            &manifest,
+            &here,
+            runner.shield().report(),
+            next_trial(&records),
+        ));
+    }
+    kept.set_conditions(&manifest);
+    writer.write_manifest(kept.manifest())?;
     let courses = session::courses(&manifest, &records);
     ui::note(&format!("{}: {} trials are there already", dir.display(), records.len()));
     Ok(Session {
@@ -168,11 +199,17 @@ pub(crate) fn resume(dir: &Path, purpose: Purpose) -> anyhow::Result<Session> {
         writer,
         kept,
         runner,
+        files,
         records,
         base_first: true,
         base_within: None,
         cut: None,
     })
+}
+
+/// Returns the number of the next trial.
+fn next_trial(records: &[Record]) -> u64 {
+    records.last().map_or(0, |record| record.trial.saturating_add(1))
 }
 
 /// Checks that a session is resumed by the command that began it: another command shows something else.
@@ -198,8 +235,7 @@ fn must_be_for(purpose: Purpose, manifest: &Manifest, dir: &Path) -> anyhow::Res
 
 /// Checks that a session was begun here: trials of two machines, kernels or builds cannot stand in one
 /// session.
-fn must_be_of_here(manifest: &Manifest, dir: &Path) -> anyhow::Result<()> {
-    let here = environment::look();
+fn must_be_of_here(manifest: &Manifest, here: &Environment, dir: &Path) -> anyhow::Result<()> {
     let then = &manifest.environment;
     for (what, now, before) in [
         ("kernel", &here.kernel, &then.kernel),
@@ -213,12 +249,6 @@ fn must_be_of_here(manifest: &Manifest, dir: &Path) -> anyhow::Result<()> {
                  cannot stand in one session",
             dir.display()
         );
-    }
-    if (&here.boot, &here.rights) != (&then.boot, &then.rights) {
-        let other = if here.is_same_machine(then).is_none() { "is another one, " } else { "" };
-        ui::warn(&format!(
-            "the machine {other}was restarted, or the rights are others, since the session was begun"
-        ));
     }
     ensure!(
         here.is_same_machine(then) != Some(false),
@@ -248,9 +278,8 @@ fn must_be_known(manifest: &Manifest, dir: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns a runner whose trials have their files in the scratch folder of a session with this number of
-/// trials.
-fn start(manifest: &Manifest, writer: &Writer, trials: usize) -> anyhow::Result<Runner> {
+/// Returns a runner whose trials have their files in the scratch folder of a session with these trials.
+fn start(manifest: &Manifest, writer: &Writer, trials: &[Record]) -> anyhow::Result<Runner> {
     let make_scratch = || match writer.scratch() {
         Ok(_) => Ok(()),
         Err(store::Error::Io { source, .. }) => Err(source),
@@ -262,7 +291,7 @@ fn start(manifest: &Manifest, writer: &Writer, trials: usize) -> anyhow::Result<
 }
 
 fn settings(manifest: &Manifest, writer: &Writer) -> anyhow::Result<Settings> {
-    sys::affinity::pin(&manifest.options.cpus)?;
+    pin(&manifest.options.cpus)?;
     // Trials change to their own folders, so the scratch folder's path must not depend on ours.
     let scratch = writer.scratch_path();
     let scratch = std::path::absolute(&scratch)
@@ -278,6 +307,21 @@ fn settings(manifest: &Manifest, writer: &Writer) -> anyhow::Result<Settings> {
         disk_bytes,
         scratch,
         shield: manifest.options.shield,
+    })
+}
+
+/// Keeps this process to the CPUs of a session.
+///
+/// # Errors
+/// The CPUs that are offline, or what the kernel refuses.
+fn pin(cpus: &[u32]) -> anyhow::Result<()> {
+    sys::affinity::pin(cpus).map_err(|error| {
+        let online = sys::topology::online();
+        let gone: Vec<u32> = cpus.iter().copied().filter(|cpu| !online.contains(cpu)).collect();
+        match gone.is_empty() {
+            true => error.into(),
+            false => runner::Error::CpusGone { cpus: sys::affinity::format_list(&gone) }.into(),
+        }
     })
 }
 
@@ -360,14 +404,17 @@ impl Session {
         self.manifest = self.kept.manifest().clone();
         let summary = session::summarise(&self.manifest, &self.records, &self.manifest.designs);
         let whole = self.stored(&summary);
-        let in_place = self.writer.must_be_in_place();
-        let written = in_place.and_then(|()| session::write(self.writer.pages(), &whole));
+        let written = self
+            .writer
+            .must_be_whole()
+            .and_then(|()| session::write(self.writer.pages(), &whole))
+            .and_then(|()| self.writer.must_be_in_place());
         written.map_err(|error| {
             let (trials, dir) = (self.records.len(), self.dir().display());
             let again = format!(
                 "{trials} trials are kept, but not their analysis (again: scruple report {dir})"
             );
-            let displaced = displaced(&self.writer, &self.manifest, trials);
+            let displaced = displaced(&self.writer, &self.manifest, &self.records);
             displaced.unwrap_or_else(|| anyhow::Error::new(error).context(again))
         })?;
         Ok(summary)
@@ -454,7 +501,7 @@ impl Session {
         until: Option<Instant>,
         progress: &mut Progress,
     ) -> anyhow::Result<End> {
-        let Session { writer, kept, runner, records, courses, manifest, .. } = self;
+        let Session { writer, kept, runner, files, records, courses, manifest, .. } = self;
         let inquiry = manifest.options.inquiry;
         let verdicts = verdicts(courses);
         let design = courses[next.course].design.clone();
@@ -462,19 +509,20 @@ impl Session {
             design: &design,
             block: next.block,
             treatments: &next.treatments,
-            first_trial: records.last().map_or(0, |record| record.trial.saturating_add(1)),
+            first_trial: next_trial(records),
             until,
             patience: courses[next.course].patience(),
         };
         let course = &mut courses[next.course];
         let mut running = None;
-        let mut listener = |event: Event<'_>| -> Result<(), store::Error> {
+        let mut listener = |event: Event<'_>| -> anyhow::Result<()> {
             match event {
                 Event::GuardReplaced => progress.note(GUARD_REPLACED),
                 Event::Joined(other) => progress.warn(&joined(&other)),
                 Event::Begins(treatment) => {
                     // What is measured now is to find its place.
                     writer.must_be_in_place()?;
+                    files.before_trial()?;
                     progress.trial(&design, treatment);
                     running = Some((treatment.clone(), Instant::now()));
                 }
@@ -483,6 +531,13 @@ impl Session {
                     let stored: Vec<Record> =
                         ended.iter().map(|record| kept.record(record).into_owned()).collect();
                     writer.must_be_in_place()?;
+                    // A trial of a user's program answers for one treatment.
+                    let [Record { treatment, .. }, ..] = &ended[..] else { return Ok(()) };
+                    if files.after_trial(&design.id, treatment)? {
+                        manifest.environment.files = files.stored();
+                        kept.set_conditions(manifest);
+                        writer.write_manifest(kept.manifest())?;
+                    }
                     writer.append_all(&stored)?;
                     ended.iter().for_each(|record| course.note(record));
                     records.extend(ended);
@@ -503,79 +558,19 @@ impl Session {
                 Ok(end)
             }
             Err(Halt::Runner(error)) => Err(self.with_what_is_kept(&error)),
-            Err(Halt::Listener(error)) => Err(self.with_what_is_kept(&error)),
+            Err(Halt::Listener(error)) => Err(self.with_what_is_kept(error.as_ref())),
         }
     }
 
-    fn with_what_is_kept(&self, error: &dyn std::error::Error) -> anyhow::Error {
-        let (trials, dir) = (self.records.len(), self.dir());
-        displaced(&self.writer, &self.manifest, trials).unwrap_or_else(|| {
-            anyhow::anyhow!("{error}; {}", what_is_kept(self.kept.manifest(), dir, trials))
+    fn with_what_is_kept(&mut self, error: &dyn std::error::Error) -> anyhow::Error {
+        let Session { records, kept, writer, .. } = self;
+        let stored: Vec<Record> =
+            records.iter().map(|record| kept.record(record).into_owned()).collect();
+        let kept = kept.manifest();
+        displaced(writer, kept, &stored).unwrap_or_else(|| {
+            anyhow::anyhow!("{error}; {}", what_is_kept(kept, writer.dir(), stored.len()))
         })
     }
-}
-
-/// Returns an error that says what is left of a session, and where, if its folder or its file of trials is no
-/// longer at its place: whatever else went wrong, went wrong for that.
-fn displaced(writer: &Writer, manifest: &Manifest, trials: usize) -> Option<anyhow::Error> {
-    let error = writer.must_be_in_place().err()?;
-    let kept = match writer.place() {
-        Place::Here => return None,
-        Place::Moved(now) => match session_around(&now) {
-            Some(dir) => what_is_kept(manifest, dir, trials),
-            None => {
-                let resume = how_to_resume(manifest, writer.dir());
-                format!("{trials} trials are kept in it; move it back, then: {resume}")
-            }
-        },
-        Place::Replaced | Place::Removed => {
-            format!("the {trials} trials stored in it are lost unless there is a copy")
-        }
-    };
-    Some(anyhow::anyhow!("{error}; {kept}"))
-}
-
-/// Says what is kept in a session's folder, and how to finish it.
-fn what_is_kept(manifest: &Manifest, dir: &Path, trials: usize) -> String {
-    format!("{trials} trials are kept, to finish: {}", how_to_resume(manifest, dir))
-}
-
-/// Returns the folder of a session whose file of trials this is; `None` if it stands alone.
-fn session_around(trials: &Path) -> Option<&Path> {
-    let dir = trials.parent().filter(|_| trials.ends_with(TRIALS_FILE))?;
-    store::read_manifest(dir).is_ok().then_some(dir)
-}
-
-fn how_to_resume(manifest: &Manifest, dir: &Path) -> String {
-    if !redaction::can_be_resumed(manifest) {
-        return "begin a new session, since a redacted one holds no commands".into();
-    }
-    let command = Purpose::of(&manifest.options).command();
-    format!("scruple {command} --resume {}", dir.display())
-}
-
-const GUARD_REPLACED: &str = "the process that cleans up after this session was killed; another one \
-                              has taken its place";
-
-fn joined(Other { pid, cpus }: &Other) -> String {
-    format!(
-        "another scruple (process {pid}) measures on CPU {}: each disturbs the times of the other. \
-         Wait until it has ended, or give each its own CPUs (--affinity)",
-        sys::affinity::format_list(cpus)
-    )
-}
-
-/// Says that a trial ran when the time was up. That is no failure of its program, and no number.
-fn cut(design: &Design, treatment: &Treatment, begun: Instant) -> String {
-    let took = number::value(begun.elapsed().as_nanos() as f64, &Unit::Ns);
-    let of = match report::briefly(design, treatment) {
-        nothing if nothing.is_empty() => String::new(),
-        name => format!(" ({name})"),
-    };
-    let id = &design.id;
-    format!(
-        "a trial of {id}{of} ran when the time was up; it was ended after {took} and does not count"
-    )
 }
 
 /// Returns the verdicts that share their error in this session: those on claims and planted answers.

@@ -1,6 +1,8 @@
 //! The recorded facts of the machine.
 
-use model::{CpuCache, Environment, Neighbour};
+use crate::ui;
+use model::{CpuCache, Environment, Manifest, Neighbour, Run, ShieldReport};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 use sys::limits::Resource;
@@ -47,7 +49,68 @@ pub(crate) fn look() -> Environment {
             .take(NEIGHBOURS_MAX)
             .map(|(name, cpu_share)| Neighbour { name, cpu_share })
             .collect(),
+        // Those of a session are looked at when it has a plan.
+        files: Vec::new(),
     }
+}
+
+/// Returns the facts that may change from run to run of a session and change its numbers, by name.
+fn changeable(environment: &Environment, shield: &ShieldReport) -> BTreeMap<String, String> {
+    let own = [
+        ("boot", environment.boot.chars().take(8).collect()),
+        ("C library", environment.libc.clone()),
+        ("rights", environment.rights.clone()),
+        ("CPUs online", environment.cpus_online.to_string()),
+        ("shield", shield.means.join(", ")),
+    ];
+    let own = own.into_iter().map(|(name, value): (&str, String)| (name.to_string(), value));
+    let settings = environment.settings.iter();
+    own.chain(settings.map(|(name, value)| (name.clone(), value.clone()))).collect()
+}
+
+/// Returns what differs between two runs, by name: then and now.
+fn differs(
+    then: (&Environment, &ShieldReport),
+    now: (&Environment, &ShieldReport),
+) -> BTreeMap<String, [String; 2]> {
+    let (then, mut now) = (changeable(then.0, then.1), changeable(now.0, now.1));
+    let mut both: BTreeMap<String, [String; 2]> = BTreeMap::new();
+    for (name, before) in then {
+        let now = now.remove(&name).unwrap_or_default();
+        both.insert(name, [before, now]);
+    }
+    both.extend(now.into_iter().map(|(name, now)| (name, [String::new(), now])));
+    both.retain(|_, [then, now]| then != now);
+    both
+}
+
+/// Records the niceness with which trials run, where somebody else set it.
+pub(crate) fn note_niceness(session: &mut Manifest) {
+    let nice = sys::process::nice();
+    if nice != 0 && !session.shield.means.iter().any(|means| means.starts_with("nice")) {
+        session.environment.settings.insert("nice".into(), nice.to_string());
+    }
+}
+
+/// Returns what is recorded of a run that resumes a session, and warns if its conditions are
+/// others.
+pub(crate) fn run(
+    manifest: &Manifest,
+    here: &Environment,
+    shield: &ShieldReport,
+    first_trial: u64,
+) -> Run {
+    let mut now =
+        Manifest { environment: here.clone(), shield: shield.clone(), ..manifest.clone() };
+    note_niceness(&mut now);
+    let then = (&manifest.environment, &manifest.shield);
+    let differs = differs(then, (&now.environment, &now.shield));
+    let started_unix_ms = sys::clock::unix_ms();
+    let run = Run { started_unix_ms, first_trial, differs };
+    if let Some(text) = report::run_differs(&run) {
+        ui::warn(&text);
+    }
+    run
 }
 
 fn caches(cpu: u32) -> Vec<CpuCache> {
@@ -75,12 +138,13 @@ pub(crate) fn on_overlay() -> Option<PathBuf> {
     both.into_iter().flatten().find(is_overlay)
 }
 
-fn settings(memory_bytes: u64) -> std::collections::BTreeMap<String, String> {
+fn settings(memory_bytes: u64) -> BTreeMap<String, String> {
     let mut settings = sys::machine::settings();
     if let Some(quota) = sys::cgroup::cpu_quota() {
         settings.insert("cpu_quota".into(), format!("{quota:.2} CPUs"));
     }
     settings.extend(limits(memory_bytes));
+    settings.extend(sys::inherited::facts());
     if on_overlay().is_some() {
         settings.insert("overlayfs".into(), COPIES_COUNT_TWICE.into());
     }

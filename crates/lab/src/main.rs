@@ -21,6 +21,7 @@ mod input;
 mod inquiry;
 mod load;
 mod lookup;
+mod named_files;
 mod parallel;
 mod plan;
 mod programs;
@@ -28,6 +29,7 @@ mod progress;
 mod quantity;
 mod query;
 mod redaction;
+mod rescue;
 mod scale;
 mod schedule;
 mod scratch;
@@ -54,6 +56,9 @@ fn main() -> ExitCode {
     // logger and no second thread.
     kit::serve_if_asked(&[experiments::CATALOG, experiments::PLANTED], Some(subject::trial));
     runner::serve_if_asked();
+    // Whoever starts this process may ignore it, as a parent does that never waits: then none of our own
+    // processes could be waited for.
+    let _ = sys::signal::heed(sys::signal::SIGCHLD);
     if sys::process::pid() == 1 {
         // Else the first process of a container would not heed Ctrl-C. Its only error is no reason to stop.
         let _ = sys::interrupt::restore_default();

@@ -2,9 +2,10 @@
 
 use crate::ui;
 use indicatif::ProgressBar;
-use model::{Design, FindingResult, Treatment};
+use model::{Design, FindingResult, Treatment, Unit};
+use runner::Other;
 use std::time::{Duration, Instant};
-use wording::number::duration_s;
+use wording::number::{self, duration_s};
 
 /// How often a plain line is written at the most.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
@@ -163,6 +164,32 @@ impl Progress {
     pub(crate) fn elapsed(&self) -> Duration {
         self.line.begun.elapsed()
     }
+}
+
+/// Says that the guard is another one.
+pub(crate) const GUARD_REPLACED: &str = "the process that cleans up after this session was killed; another one \
+                              has taken its place";
+
+/// Says that another session is there.
+pub(crate) fn joined(Other { pid, cpus }: &Other) -> String {
+    format!(
+        "another scruple (process {pid}) measures on CPU {}: each disturbs the times of the other. \
+         Wait until it has ended, or give each its own CPUs (--affinity)",
+        sys::affinity::format_list(cpus)
+    )
+}
+
+/// Says that a trial ran when the time was up. That is no failure of its program, and no number.
+pub(crate) fn cut(design: &Design, treatment: &Treatment, begun: Instant) -> String {
+    let took = number::value(begun.elapsed().as_nanos() as f64, &Unit::Ns);
+    let of = match report::briefly(design, treatment) {
+        nothing if nothing.is_empty() => String::new(),
+        name => format!(" ({name})"),
+    };
+    let id = &design.id;
+    format!(
+        "a trial of {id}{of} ran when the time was up; it was ended after {took} and does not count"
+    )
 }
 
 /// Fewer things than this are not counted aloud.

@@ -2,7 +2,7 @@
 
 use crate::{plan::Purpose, session};
 use anyhow::bail;
-use model::{Manifest, Record, Redaction, ShieldReport};
+use model::{Manifest, Record, Redaction};
 use std::borrow::Cow;
 use std::path::Path;
 use store::{Stored, Writer};
@@ -58,10 +58,21 @@ impl Kept {
         &self.manifest
     }
 
-    pub(crate) fn set_shield(&mut self, shield: &ShieldReport) {
+    /// Takes over what is known of a session only once it has a runner: its shield and its settings.
+    pub(crate) fn set_conditions(&mut self, session: &Manifest) {
+        let nice = session.environment.settings.get_key_value("nice");
+        let nice = nice.map(|(name, value)| (name.clone(), value.clone()));
+        self.manifest.environment.settings.extend(nice);
+        self.manifest.runs = match &self.redaction {
+            Some(redaction) => redaction.runs(&session.runs),
+            None => session.runs.clone(),
+        };
+        if self.redaction.is_none() {
+            self.manifest.environment.files.clone_from(&session.environment.files);
+        }
         self.manifest.shield = match &self.redaction {
-            Some(redaction) => redaction.shield(shield),
-            None => shield.clone(),
+            Some(redaction) => redaction.shield(&session.shield),
+            None => session.shield.clone(),
         };
     }
 

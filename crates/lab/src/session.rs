@@ -57,8 +57,25 @@ pub(crate) fn oddity(stored: &Stored) -> Option<String> {
         let lines = wording::counted(stored.repeated, "line");
         format!("left out of trials.ndjson: {lines}, each a copy of an earlier one")
     });
-    let all: Vec<String> = torn.into_iter().chain(repeated).collect();
+    let all: Vec<String> = torn.into_iter().chain(repeated).chain(damage(stored)).collect();
     (!all.is_empty()).then(|| format!("{}: {}", stored.dir.display(), all.join("; ")))
+}
+
+/// Returns which lines of a stored session are no records of it.
+fn damage(stored: &Stored) -> Option<String> {
+    let store::Damage { lines, first } = &stored.damage;
+    let (_, what) = first.first()?;
+    let all = stored.records.len() as u64 + stored.repeated + lines;
+    let named: Vec<String> = first.iter().map(|(line, _)| line.to_string()).collect();
+    let more = if first.len() as u64 == *lines { "" } else { ", …" };
+    let (are, named) = (
+        if *lines == 1 { "is no record: line" } else { "are no records: lines" },
+        named.join(", "),
+    );
+    let counted = wording::counted(*lines, "line");
+    Some(format!(
+        "left out of trials.ndjson: {counted} of {all} {are} {named}{more} (the first: {what})"
+    ))
 }
 
 /// Warns of what is odd about a stored session; reports whether anything is.

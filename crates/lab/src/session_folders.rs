@@ -106,7 +106,7 @@ pub(crate) fn read(
     odd.iter().take(NAMED_MAX).for_each(|line| ui::warn(line));
     if odd.len() > NAMED_MAX {
         let more = odd.len() - NAMED_MAX;
-        ui::warn(&format!("{more} more sessions have torn or repeated lines"));
+        ui::warn(&format!("{more} more sessions have torn, repeated or damaged lines"));
     }
     done
 }

@@ -26,9 +26,24 @@ pub struct Manifest {
     pub shield: ShieldReport,
     /// The experiments, as they were when this session began.
     pub designs: Vec<Design>,
+    /// How often it was resumed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<Run>,
     /// Whether it is redacted: who measured what where is left out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub redacted: bool,
+}
+
+/// A resumption of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Run {
+    /// When it began, in milliseconds since 1970.
+    pub started_unix_ms: u64,
+    /// The number of its first trial.
+    pub first_trial: u64,
+    /// The facts of the machine and the shield that differ from those of the session's first run, by name: then
+    /// and now.
+    pub differs: BTreeMap<String, [String; 2]>,
 }
 
 /// What the user asked for.
@@ -156,6 +171,23 @@ pub struct Environment {
     pub load: f64,
     /// The busiest other processes when the session began.
     pub neighbours: Vec<Neighbour>,
+    /// Files that the commands of its user name, as they were when the session began; without those that
+    /// its trials change themselves.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<NamedFile>,
+}
+
+/// A file that a command names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NamedFile {
+    /// Its absolute path.
+    pub path: String,
+    /// Its size, in bytes.
+    pub bytes: u64,
+    /// When its content was last changed, in nanoseconds since 1970.
+    pub modified_unix_ns: i64,
+    /// SHA-256 of its content, as 64 hexadecimal digits; empty of a large file.
+    pub sha256: String,
 }
 
 impl Environment {

@@ -58,7 +58,11 @@ pub struct Meter {
     pub cpu_pressure_share: Option<f64>,
     /// Time in which a CPU quota throttled the session, as a share of the time of all trials.
     pub throttled_share: Option<f64>,
-    /// What was recognised: a quota, autogroup, a governor, a clock that changed; in sentences.
+    /// What all trials were measured under and what changes numbers: a quota that throttled, limits, a tracer,
+    /// a filter of system calls and other inherited state; in sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<String>,
+    /// What else was recognised: autogroup, a governor, a clock that changed; in sentences.
     pub recognised: Vec<String>,
 }
 

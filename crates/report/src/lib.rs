@@ -21,6 +21,7 @@ pub use say::asked::asked;
 pub use say::catalog;
 pub use say::compare::{page as comparison_html, terminal as comparison_text};
 pub use say::core::core;
+pub use say::disturbance::run_differs;
 pub use say::figures::{Saved, figures};
 pub use say::fleet::{page as fleet_html, terminal as fleet_text};
 pub use say::knee::knee;

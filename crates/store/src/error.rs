@@ -91,7 +91,7 @@ pub enum Error {
         /// Why not.
         cause: sys::Error,
     },
-    /// The file that is written is no longer at its path.
+    /// A file is no longer at its path, or holds something else than was written.
     #[error("{} was {}while its session was measured", path.display(), displaced(place))]
     Displaced {
         /// Where it was.
@@ -114,6 +114,7 @@ fn displaced(place: &Place) -> String {
         Place::Moved(now) => format!("moved to {} ", now.display()),
         Place::Replaced => "replaced by another file ".into(),
         Place::Removed => "removed ".into(),
+        Place::Changed => "changed by another program ".into(),
     }
 }
 

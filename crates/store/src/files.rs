@@ -16,7 +16,7 @@ const PRIVATE_FOLDER_MODE: u32 = 0o700;
 /// A file that must be new. Every write goes to its end, wherever that is: after a cut, a
 /// position of its own would leave a hole.
 pub(crate) fn create_new(path: &Path) -> io::Result<File> {
-    writable().append(true).create_new(true).open(path)
+    writable().read(true).append(true).create_new(true).open(path)
 }
 
 /// A file that only ever grows at its end, or is cut. It must be there, and no link.
@@ -61,6 +61,8 @@ pub enum Place {
     Replaced,
     /// There is nothing at its path, and it has no name that is known.
     Removed,
+    /// At its path, but it does not hold what this process has written into it.
+    Changed,
 }
 
 impl Place {

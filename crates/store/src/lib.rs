@@ -4,7 +4,8 @@
 //! `trials.ndjson` (one line per trial), and what is derived from them: `summary.json`,
 //! `report.html` and `claims.html`. This room reads and writes that folder and keeps it whole: a
 //! record that [`Writer::append`] has accepted is on the disk, and a process killed at any moment
-//! leaves at most one torn last line, which [`open`] reports and [`Writer::resume`] cuts off.
+//! leaves at most one torn last line, which [`open`] reports and [`Writer::resume`] cuts off. What somebody else
+//! does to manifest or trials meanwhile ends the writing ([`Writer::must_be_whole`]).
 //!
 //! It does not know what the numbers mean.
 
@@ -21,6 +22,7 @@ mod read;
 #[cfg(test)]
 mod tests;
 mod trials;
+mod watched;
 mod words;
 mod write;
 
@@ -29,7 +31,7 @@ pub use error::Error;
 pub use files::Place;
 pub use name::session_name;
 pub use read::{Stored, open, read_manifest};
-pub use trials::Torn;
+pub use trials::{Damage, Torn};
 pub use write::{Pages, Writer};
 
 /// What is needed to understand the trials, or to go on with them.

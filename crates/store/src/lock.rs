@@ -54,7 +54,7 @@ impl Drop for Lock {
         let _ = match Place::of(&self.file, &self.path) {
             Place::Here => std::fs::remove_file(&self.path),
             Place::Moved(now) => std::fs::remove_file(now),
-            Place::Replaced | Place::Removed => Ok(()),
+            Place::Replaced | Place::Removed | Place::Changed => Ok(()),
         };
     }
 }

@@ -1,5 +1,5 @@
 use crate::plan::Plan;
-use crate::trials::{Torn, Trials, read_trials};
+use crate::trials::{Damage, Torn, Trials, read_trials};
 use crate::words::{explain, in_words};
 use crate::{Error, MANIFEST_BYTES_MAX, MANIFEST_FILE, TRIALS_FILE, files};
 use model::{Manifest, Record, SESSION_FORMAT};
@@ -19,6 +19,8 @@ pub struct Stored {
     /// Lines that repeat an earlier one to the last value: a file that was copied behind itself. They
     /// are not among the records.
     pub repeated: u64,
+    /// Lines that are no records of this session. They are not among the records.
+    pub damage: Damage,
     /// The last line, if its newline is missing: its writer was killed while it wrote. It is not
     /// among the records.
     pub torn: Option<Torn>,
@@ -26,13 +28,14 @@ pub struct Stored {
 
 /// Reads a session and changes nothing.
 ///
-/// A torn last line is reported in [`Stored::torn`]: that is what a killed writer leaves.
+/// A torn last line is reported in [`Stored::torn`]: that is what a killed writer leaves. Other lines that
+/// are no records of the session are left out and reported in [`Stored::damage`], as long as they are no
+/// more than its records.
 ///
 /// # Errors
 /// If the folder holds no session, if a later scruple wrote it, if its designs contradict
-/// themselves or are larger than `model`'s bounds, if any line but a torn last one is not a
-/// record of a trial that the manifest plans, or if two lines say different things of one trial: the
-/// error names file, line and what is wrong.
+/// themselves or are larger than `model`'s bounds, or if more lines than there are records are none of a
+/// trial that the manifest plans, or contradict an earlier one: the error names file, line and what is wrong.
 ///
 /// Whatever stands in the folder, not more than [`crate::TRIALS_BYTES_MAX`] is read of it, and not
 /// more than some ten times that is held.
@@ -42,8 +45,8 @@ pub fn open(dir: &Path) -> Result<Stored, Error> {
     let file = files::open_to_read(&path).map_err(Error::io("read", &path))?;
     let trials = read_trials(&file, &path, &Plan::of(&manifest))?;
     let dir = dir.to_path_buf();
-    let Trials { records, repeated, torn, .. } = trials;
-    Ok(Stored { dir, manifest, records, repeated, torn })
+    let Trials { records, repeated, damage, torn, .. } = trials;
+    Ok(Stored { dir, manifest, records, repeated, damage, torn })
 }
 
 /// The part of a manifest that every version of the format has.

@@ -1,9 +1,9 @@
-use crate::files::Place;
 use crate::lines::Lines;
 use crate::lock::Lock;
 use crate::plan::Plan;
 use crate::read::{Stored, check_manifest, read_manifest};
 use crate::trials::{Trials, read_trials};
+use crate::watched::Content;
 use crate::{
     Beside, CLAIMS_FILE, Error, LINE_BYTES_MAX, LOCK_FILE, MANIFEST_BYTES_MAX, MANIFEST_FILE,
     REPORT_FILE, SCRATCH_FOLDER, SUMMARY_FILE, TRIALS_BYTES_MAX, TRIALS_FILE, files,
@@ -25,8 +25,36 @@ const LINES_BYTES: usize = 4 << 20;
 pub struct Writer {
     plan: Plan,
     trials: Lines<File>,
+    written: Written,
     // Last, so that the lock is released when everything else is closed.
     pages: Pages,
+}
+
+/// What the manifest and the trials hold.
+#[derive(Debug)]
+struct Written {
+    manifest: Content,
+    trials: Content,
+}
+
+impl Written {
+    /// What they hold now, of the trials as far as they are whole lines.
+    fn of(dir: &Path, trials: &Lines<File>) -> Result<Written, Error> {
+        let path = dir.join(TRIALS_FILE);
+        let whole = Content::of(trials.sink(), trials.whole_bytes());
+        Ok(Written {
+            manifest: manifest_of(dir)?,
+            trials: whole.map_err(Error::io("read", &path))?,
+        })
+    }
+}
+
+/// Returns what the manifest in a folder holds.
+fn manifest_of(dir: &Path) -> Result<Content, Error> {
+    let path = dir.join(MANIFEST_FILE);
+    let read =
+        files::open_to_read(&path).and_then(|file| Content::of(&file, file.metadata()?.len()));
+    read.map_err(Error::io("read", &path))
 }
 
 /// The right to replace what is derived from a session's trials, and nothing else: neither its
@@ -97,10 +125,10 @@ impl Writer {
         let lock = Lock::acquire(dir)?;
         must_hold_no_session(dir)?;
         match begin(dir, &content) {
-            Ok(trials) => {
+            Ok((trials, written)) => {
                 folders.keep();
                 let pages = Pages { dir: dir.to_path_buf(), _lock: lock };
-                Ok(Writer { plan: Plan::of(manifest), trials, pages })
+                Ok(Writer { plan: Plan::of(manifest), trials, written, pages })
             }
             Err(error) => {
                 // The same command can be tried again.
@@ -128,11 +156,12 @@ impl Writer {
         let trials = read_trials(&file, &path, &plan)?;
         let lines = Lines::new(file, trials.whole_bytes, trials.torn.is_some())
             .map_err(Error::io("cut a torn line off", &path))?;
+        let written = Written::of(dir, &lines)?;
         let dir = dir.to_path_buf();
         let pages = Pages { dir: dir.clone(), _lock: lock };
-        let writer = Writer { plan, trials: lines, pages };
-        let Trials { records, repeated, torn, .. } = trials;
-        Ok((writer, Stored { dir, manifest, records, repeated, torn }))
+        let writer = Writer { plan, trials: lines, written, pages };
+        let Trials { records, repeated, damage, torn, .. } = trials;
+        Ok((writer, Stored { dir, manifest, records, repeated, damage, torn }))
     }
 
     /// Stores one trial: one write of the whole line, then a wait until it is on the disk.
@@ -172,23 +201,32 @@ impl Writer {
 
     fn append_lines(&mut self, lines: &[u8], path: &Path) -> Result<(), Error> {
         must_fit(self.trials.whole_bytes(), lines.len(), path)?;
-        self.trials.append(lines).map_err(Error::io("append to", path))
+        self.trials.append(lines).map_err(Error::io("append to", path))?;
+        self.written.trials.add(lines, self.trials.sink());
+        Ok(())
     }
 
-    /// Where the file with the trials is. Somebody may have moved or removed it, or the folder.
-    pub fn place(&self) -> Place {
-        Place::of(self.trials.sink(), &self.trials_path())
-    }
-
-    /// Checks that what is written at the folder's path comes to stand beside the trials.
+    /// Checks that what is written at the folder's path comes to stand beside the trials, and that nobody
+    /// has changed them or the manifest, by their sizes and times.
     ///
     /// # Errors
     /// [`Error::Displaced`].
     pub fn must_be_in_place(&self) -> Result<(), Error> {
-        match self.place() {
-            Place::Here => Ok(()),
-            place => Err(Error::Displaced { path: self.trials_path(), place }),
-        }
+        self.must_be_as_written(false)
+    }
+
+    /// Checks the same by reading both files.
+    ///
+    /// # Errors
+    /// [`Error::Displaced`].
+    pub fn must_be_whole(&self) -> Result<(), Error> {
+        self.must_be_as_written(true)
+    }
+
+    fn must_be_as_written(&self, thoroughly: bool) -> Result<(), Error> {
+        let Written { manifest, trials } = &self.written;
+        trials.must_be_in(self.trials.sink(), &self.trials_path(), thoroughly)?;
+        manifest.must_be_at(&self.pages.dir.join(MANIFEST_FILE), thoroughly)
     }
 
     fn trials_path(&self) -> PathBuf {
@@ -200,14 +238,16 @@ impl Writer {
     ///
     /// # Errors
     /// [`Error::Displaced`], or what the operating system refused; then the file is as it was.
-    pub fn write_manifest(&self, manifest: &Manifest) -> Result<(), Error> {
+    pub fn write_manifest(&mut self, manifest: &Manifest) -> Result<(), Error> {
         self.must_be_in_place()?;
         let content = checked(&self.pages.dir, manifest)?;
         if Plan::of(manifest) != self.plan {
             let what = "it plans other trials than the session began with".into();
             return Err(Error::Unreadable { path: self.pages.dir.join(MANIFEST_FILE), what });
         }
-        files::replace(&self.pages.dir, MANIFEST_FILE, &content)
+        files::replace(&self.pages.dir, MANIFEST_FILE, &content)?;
+        self.written.manifest = manifest_of(&self.pages.dir)?;
+        Ok(())
     }
 
     /// A new file beside the session's own, and its path. The name is made of letters, digits, `.`,
@@ -258,7 +298,7 @@ impl Writer {
 }
 
 /// The two files that every session has; the manifest is what makes the folder a session.
-fn begin(dir: &Path, manifest: &[u8]) -> Result<Lines<File>, Error> {
+fn begin(dir: &Path, manifest: &[u8]) -> Result<(Lines<File>, Written), Error> {
     let path = dir.join(TRIALS_FILE);
     // Left, empty, by one that was killed here.
     files::gone(std::fs::remove_file(&path)).map_err(Error::io("replace", &path))?;
@@ -266,7 +306,8 @@ fn begin(dir: &Path, manifest: &[u8]) -> Result<Lines<File>, Error> {
         .and_then(|file| Lines::new(file, 0, false))
         .map_err(Error::io("create", &path))?;
     files::replace(dir, MANIFEST_FILE, manifest)?;
-    Ok(trials)
+    let written = Written::of(dir, &trials)?;
+    Ok((trials, written))
 }
 
 /// The content of a session's manifest, of which a reader refuses nothing.

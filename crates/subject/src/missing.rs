@@ -4,10 +4,13 @@
 use model::{Design, Profile, SCRATCH, Subject, Treatment};
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Stands for the trial's own folder, in which nothing lies yet.
 const HERE: &str = "\u{1}";
+
+/// Folders whose files the kernel makes when they are read.
+const OF_KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
 
 /// Where programs are looked for without a PATH.
 const PATH: &str = "/bin:/usr/bin";
@@ -30,6 +33,31 @@ pub fn missing(design: &Design) -> Option<Missing> {
         let mut new = |text: &str| seen.insert(text.to_string());
         of_treatment(subject, treatment, &mut new)
     })
+}
+
+/// Returns the files that the commands of a treatment name: programs, and words that are paths of files. Those
+/// in the trial's own folder are not there yet.
+pub fn named_files(subject: &Subject, treatment: &Treatment) -> BTreeSet<PathBuf> {
+    let Ok(filled) = subject.filled(treatment, HERE) else { return BTreeSet::new() };
+    let fill = |text: &str| subject.fill(text, treatment, HERE).ok();
+    let folder = Path::new(&filled.folder);
+    let mut named = BTreeSet::from([folder.join(&filled.stdin)]);
+    for words in filled.prepare.iter().chain([&filled.command]).chain(&filled.cleanup) {
+        let program = model::program(words);
+        let path = path_of(subject, words, &fill);
+        if !program.contains('/') {
+            named.extend(in_path(program, &filled.folder, &path).find(|file| is_executable(file)));
+        }
+        // A word may be a text for a shell, or name its file behind a `=`.
+        let parts = words.iter().flat_map(|word| {
+            let pieces = word.split(|c: char| c.is_whitespace() || "=;|&<>()\"'`".contains(c));
+            pieces.chain([word.as_str()])
+        });
+        named.extend(parts.filter(|part| !part.is_empty()).map(|part| folder.join(part)));
+    }
+    let is_of_kernel = |file: &PathBuf| OF_KERNEL.iter().any(|folder| file.starts_with(folder));
+    named.retain(|file| file.is_absolute() && !is_of_kernel(file) && file.is_file());
+    named
 }
 
 /// Returns what a treatment lacks; `new` reports whether a text has not been looked at yet.
@@ -109,9 +137,7 @@ fn absent(program: &str, folder: &str, path: &str) -> Option<String> {
             (false, false) => format!("there is no program {shown}"),
         });
     }
-    let places = path.split(':').map(|place| if place.is_empty() { "." } else { place });
-    let found = places.map(|place| Path::new(folder).join(place).join(program));
-    if found.into_iter().any(|file| is_executable(&file)) {
+    if in_path(program, folder, path).any(|file| is_executable(&file)) {
         return None;
     }
     let beside = is_executable(&Path::new(folder).join(program));
@@ -122,6 +148,12 @@ fn absent(program: &str, folder: &str, path: &str) -> Option<String> {
     })
 }
 
+/// Returns where a program is looked for.
+fn in_path(program: &str, folder: &str, path: &str) -> impl Iterator<Item = PathBuf> {
+    let places = path.split(':').map(|place| if place.is_empty() { "." } else { place });
+    places.map(move |place| Path::new(folder).join(place).join(program))
+}
+
 fn is_executable(file: &Path) -> bool {
     let any = |rights: std::fs::Permissions| rights.mode() & 0o111 != 0;
     std::fs::metadata(file).is_ok_and(|facts| facts.is_file() && any(facts.permissions()))
@@ -130,6 +162,33 @@ fn is_executable(file: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_files_that_words_name_are_found() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["prog", "data", "script.py", "in"] {
+            std::fs::write(dir.path().join(name), name).unwrap();
+        }
+        let words = |words: &[&str]| words.iter().map(|word| word.to_string()).collect();
+        let subject = Subject {
+            command: words(&["env", "./prog", "{x}", "--in=data", "/proc/stat", "{scratch}/data"]),
+            prepare: vec![words(&["sh", "-c", "cat script.py>/dev/null"])],
+            folder: dir.path().display().to_string(),
+            stdin: "in".into(),
+            ..Subject::default()
+        };
+        let treatment = Treatment::from_iter([("x".into(), "prog".into())]);
+        let found = named_files(&subject, &treatment);
+        let own: Vec<&str> = found
+            .iter()
+            .filter_map(|file| file.strip_prefix(dir.path()).ok()?.to_str())
+            .map(|name| name.trim_start_matches("./"))
+            .collect();
+        let own: BTreeSet<&str> = own.into_iter().collect();
+        assert_eq!(own, BTreeSet::from(["prog", "data", "script.py", "in"]));
+        let names = |name: &str| found.iter().any(|file| file.ends_with(name));
+        assert!(names("sh") && names("env") && !names("null") && !names("stat"), "{found:?}");
+    }
 
     #[test]
     fn programs_are_looked_for_as_they_will_be() {

@@ -199,13 +199,7 @@ fn default_signals() {
             libc::syscall(libc::SYS_rt_sigaction, signal, default.as_ptr(), nothing, mask_bytes);
         }
     }
-    // SAFETY: all-zero bytes are a valid signal set, which sigemptyset then fills in; both calls
-    // get a pointer to it that outlives them.
-    unsafe {
-        let mut none: libc::sigset_t = std::mem::zeroed();
-        libc::sigemptyset(&raw mut none);
-        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
-    }
+    let _ = crate::signal::unblock_all();
 }
 
 #[cfg(test)]

@@ -32,6 +32,7 @@ pub mod handler;
 pub mod hash;
 #[cfg(test)]
 mod hostile;
+pub mod inherited;
 pub mod interrupt;
 pub mod kworker;
 pub mod launch;

@@ -141,6 +141,14 @@ pub fn find(name: &str) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
+/// Returns a command that starts a program of the PATH as [`find`] finds it. Where there is none, starting it
+/// fails, whatever lies in the current folder.
+pub fn command(name: &str) -> Command {
+    let mut command = Command::new(find(name).unwrap_or_else(|| PathBuf::from("/").join(name)));
+    command.arg0(name);
+    command
+}
+
 /// A program that is killed with its whole group unless it has ended.
 struct Running {
     child: Child,

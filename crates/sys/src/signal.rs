@@ -4,7 +4,8 @@ use crate::error::{check, last_errno};
 use crate::{Error, Result};
 
 pub use libc::{
-    SIGABRT, SIGALRM, SIGBUS, SIGCONT, SIGINT, SIGKILL, SIGSEGV, SIGSTOP, SIGTERM, SIGUSR1, SIGUSR2,
+    SIGABRT, SIGALRM, SIGBUS, SIGCHLD, SIGCONT, SIGINT, SIGKILL, SIGSEGV, SIGSTOP, SIGTERM,
+    SIGUSR1, SIGUSR2,
 };
 
 /// The first real-time signal that libc leaves to programs.
@@ -53,6 +54,21 @@ pub fn ignore_requests_to_end() -> Result<()> {
 pub fn heed(signal: i32) -> Result<()> {
     // SAFETY: sets the default action, which involves no code of ours.
     taken(signal, unsafe { libc::signal(signal, libc::SIG_DFL) })
+}
+
+/// Blocks no signal in the calling thread any more.
+///
+/// # Errors
+/// None is known.
+pub(crate) fn unblock_all() -> Result<()> {
+    // SAFETY: all-zero bytes are a valid signal set, which sigemptyset then fills in; both calls
+    // get a pointer to it that outlives them.
+    let set = unsafe {
+        let mut none: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut())
+    };
+    check(set.into(), || "sigprocmask".into()).map(|_| ())
 }
 
 /// From now on a write beyond the limit on file sizes (`ulimit -f`) fails with

@@ -3,8 +3,10 @@
 //! This room knows neither pages nor terminals nor experiments.
 
 pub mod cpus;
+mod inherited;
 pub mod number;
 mod text;
 
+pub use inherited::{inherited, is_inherited};
 pub use number::counted;
 pub use text::*;

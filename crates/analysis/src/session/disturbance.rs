@@ -66,20 +66,38 @@ pub(crate) fn cpu_ns(counters: &Counters) -> Option<u64> {
 /// number the record does not tell; and where it waited for storage, since the kernel's own
 /// threads then work for it and count as others.
 pub(crate) fn lost_share(record: &Record) -> Option<f64> {
-    let throttled = record.machine.throttled_ns.unwrap_or(0) as f64;
-    share_lost(record, throttled, 0.0)
+    let [throttled, steal] = of_quota_and_host(record);
+    share_lost(record, throttled + steal, [0.0; 2])
 }
 
-/// Returns the share of a trial's wall clock that other programs took. What a quota took from it is the quota's
+/// Returns for how long a quota held a trial back, and the hypervisor gave its time to other machines, in ns.
+fn of_quota_and_host(record: &Record) -> [f64; 2] {
+    [record.machine.throttled_ns, record.machine.steal_ns].map(|ns| ns.unwrap_or(0) as f64)
+}
+
+/// Returns the share of a trial's wall clock that programs of this machine took, and nobody else.
+pub(crate) fn share_of_programs(record: &Record) -> Option<f64> {
+    share_lost(record, 0.0, of_quota_and_host(record))
+}
+
+/// Returns the share of a trial's wall clock that the hypervisor took: no more than it lost beside the quota.
+pub(crate) fn share_of_host(record: &Record) -> Option<f64> {
+    let [throttled, steal] = of_quota_and_host(record);
+    let wall = record.measured.as_ref()?.counters.wall_ns as f64;
+    Some(share_lost(record, steal, [throttled, 0.0])?.min(steal / wall))
+}
+
+/// Returns the share of a trial's wall clock that other programs and machines took. What a quota took from it is the quota's
 /// effect, and stays in the trial's time. Some kernels count it as time in a run queue.
 fn share_of_others(record: &Record) -> Option<f64> {
-    let throttled = record.machine.throttled_ns.unwrap_or(0) as f64;
-    share_lost(record, 0.0, throttled)
+    let [throttled, steal] = of_quota_and_host(record);
+    share_lost(record, steal, [throttled, 0.0])
 }
 
 /// Returns the share of a trial's wall clock in which it wanted a CPU: at most for as long as others used CPU time
-/// or it stood in a run queue, and `more` ns, without `apart` ns that are another's doing.
-fn share_lost(record: &Record, more: f64, apart: f64) -> Option<f64> {
+/// or it stood in a run queue, and `more` ns; without the times of quota and host in `apart`, of which the
+/// first may be in the queue's.
+fn share_lost(record: &Record, more: f64, apart: [f64; 2]) -> Option<f64> {
     let counters = &record.measured.as_ref()?.counters;
     if counters.wall_ns == 0 || waits_for_storage(counters) {
         return None;
@@ -89,13 +107,13 @@ fn share_lost(record: &Record, more: f64, apart: f64) -> Option<f64> {
     if used > ONE_CPU * wall {
         return None;
     }
-    let mut lost = (wall - used - apart).max(0.0);
-    let steal = record.machine.steal_ns.unwrap_or(0) as f64;
+    let [throttled, steal] = apart;
+    let mut lost = (wall - used - throttled - steal).max(0.0);
     if let Some(foreign) = record.machine.foreign_cpu_ns {
-        lost = lost.min(foreign as f64 + steal + more);
+        lost = lost.min(foreign as f64 + more);
     }
     if let Some(wait) = queue_wait_ns(record, used) {
-        lost = lost.min((wait - apart).max(0.0) + steal + more);
+        lost = lost.min((wait - throttled).max(0.0) + more);
     }
     Some((lost / wall).clamp(0.0, 1.0))
 }

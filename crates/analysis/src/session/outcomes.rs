@@ -1,6 +1,6 @@
 //! What happened to the trials of an experiment, counted and put in plain words.
 
-use crate::session::disturbance::{DISTURBED_SHARE, lost_share};
+use crate::session::disturbance::{DISTURBED_SHARE, share_of_host, share_of_programs};
 use crate::session::printed;
 use crate::session::tags::{Tag, Tagger};
 use crate::stats::interval::BLOCKS_FREE;
@@ -162,21 +162,33 @@ pub(crate) fn warnings(design: &Design, records: &[&Record], blocks: usize) -> V
     let completed: Vec<&Record> =
         records.iter().filter(|record| record.measured.is_some()).copied().collect();
     for (name, trials) in failed_checks(records) {
-        let why = if wants_cpus(&completed, &name) { ": other programs used the CPUs" } else { "" };
+        let why = match wants_cpus(&completed, &name) {
+            None => "",
+            Some(false) => ": other programs used the CPUs",
+            Some(true) => ": a quota held them back",
+        };
         warnings.push(format!(
             "check \"{name}\" failed in {trials} of {} trials{why}",
             completed.len()
         ));
     }
     warnings.extend(printed::warnings(design, records));
-    let lost: Vec<f64> = completed.iter().filter_map(|record| lost_share(record)).collect();
-    let disturbed = lost.iter().filter(|share| **share > DISTURBED_SHARE).count();
-    if disturbed > 0 && design.responses.iter().any(|response| !response.is_counted()) {
-        warnings.push(format!(
-            "other programs used more than {:.0} % of the elapsed time of {disturbed} of {} trials",
-            100.0 * DISTURBED_SHARE,
-            completed.len()
-        ));
+    let is_timed = design.responses.iter().any(|response| !response.is_counted());
+    type Share = fn(&Record) -> Option<f64>;
+    let takers: [(Share, &str); 2] = [
+        (share_of_programs, "other programs used"),
+        (share_of_host, "other machines took (steal)"),
+    ];
+    for (share, who) in takers.into_iter().filter(|_| is_timed) {
+        let lost = completed.iter().filter_map(|record| share(record));
+        let disturbed = lost.filter(|share| *share > DISTURBED_SHARE).count();
+        if disturbed > 0 {
+            warnings.push(format!(
+                "{who} more than {:.0} % of the elapsed time of {disturbed} of {} trials",
+                100.0 * DISTURBED_SHARE,
+                completed.len()
+            ));
+        }
     }
     let leaking = leaking_trials(records);
     if leaking > 0 {
@@ -194,11 +206,16 @@ pub(crate) fn warnings(design: &Design, records: &[&Record], blocks: usize) -> V
     warnings
 }
 
-/// Reports whether the failed checks of that name are of the kind that others can make fail.
-fn wants_cpus(records: &[&Record], name: &str) -> bool {
-    let checks = records.iter().filter_map(|record| record.measured.as_ref());
-    let mut failed = checks.flat_map(|measured| &measured.checks).filter(|c| !c.holds());
-    failed.any(|check| check.name == name && check.wants_cpus)
+/// Reports whether a quota held most of the trials back in which a check of that name failed that others can
+/// make fail; `None` where there are none.
+fn wants_cpus(records: &[&Record], name: &str) -> Option<bool> {
+    let fails = |record: &&&Record| {
+        let checks = record.measured.iter().flat_map(|measured| &measured.checks);
+        checks.into_iter().any(|check| check.name == name && check.wants_cpus && !check.holds())
+    };
+    let failed: Vec<&Record> = records.iter().filter(fails).copied().collect();
+    let held = failed.iter().filter(|record| Tag::Throttled.of(record) == Some(true)).count();
+    (!failed.is_empty()).then_some(2 * held > failed.len())
 }
 
 fn blocks_words(blocks: usize) -> String {
@@ -372,6 +389,14 @@ mod tests {
         let mut counted = timed();
         counted.responses.retain(|response| response.unit == Unit::Count);
         assert_eq!(warnings(&counted, &[&loud, &leaky], 6), described[1..]);
+        // Each taker by its own name: a quota is a condition of the session.
+        let stolen = Trial::new(0).wall(100).cpu(50).foreign(0).steal(50).switches(1).record();
+        let held = Trial::new(0).wall(100).cpu(50).foreign(0).throttled(50).switches(1).record();
+        assert_eq!(
+            warnings(&timed(), &[&stolen, &held], 6),
+            ["other machines took (steal) more than 5 % of the elapsed time of 1 of 2 trials"]
+        );
+        assert_eq!([&stolen, &held].map(|one| Tag::Preempted.of(one)), [Some(false); 2]);
         let tagger = Tagger::default();
         assert_eq!(tag_counts(&tagger, [&loud, &leaky]), vec![("preempted".into(), 1)]);
         assert_eq!(warnings(&timed(), &[&leaky], 1)[1], "1 block: an interval needs 2 at least");

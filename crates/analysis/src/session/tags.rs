@@ -1,11 +1,11 @@
 //! What is to be known of a trial beside its numbers. Trials are tagged, never deleted.
 
-use crate::session::disturbance::lost_share;
+use crate::session::disturbance::share_of_programs;
 use crate::stats::order::median;
 use model::{Calibration, Design, Record};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A trial is tagged *preempted* when others took at least this share of its wall clock.
+/// A trial is tagged *preempted* when other programs took at least this share of its wall clock.
 pub(crate) const PREEMPTED_SHARE: f64 = 0.01;
 
 /// A trial is tagged *foreign load* when others used at least this share of one CPU beside it.
@@ -25,7 +25,7 @@ const REFERENCE_TRIALS: usize = 5;
 /// Something that happened to a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tag {
-    /// It was switched out against its will at least once, and others took at least
+    /// It was switched out against its will at least once, and other programs took at least
     /// [`PREEMPTED_SHARE`] of its wall clock; switches between its own threads take nothing.
     Preempted,
     /// The hypervisor took time from this machine meanwhile (from any of its CPUs: the kernel does
@@ -81,7 +81,7 @@ impl Tag {
         match self {
             Tag::Preempted => match counters.involuntary_switches? {
                 0 => Some(false),
-                _ => Some(lost_share(record)? >= PREEMPTED_SHARE),
+                _ => Some(share_of_programs(record)? >= PREEMPTED_SHARE),
             },
             Tag::StolenFrom => Some(record.machine.steal_ns? > 0),
             Tag::Migrated => Some(counters.migrations? > 0),

@@ -70,7 +70,7 @@ pub(super) fn plan(args: &LoadArgs) -> anyhow::Result<Asked> {
     let (headers, secrets) = sent::headers(args);
     let variants = urls.len().max(bodies.len()) as u32;
     let plan = LoadPlan {
-        url: target.url(),
+        url: sent::stored_url(&target.url()),
         method: args.method.clone(),
         headers,
         body_bytes,
@@ -93,7 +93,8 @@ pub(super) fn plan(args: &LoadArgs) -> anyhow::Result<Asked> {
         options: options(args, target, variants, seed)?,
     };
     let roots = sent::roots(args, target.is_secure())?;
-    let urls = if urls.len() > 1 { urls.iter().map(Target::url).collect() } else { Vec::new() };
+    let urls: Vec<String> = urls.iter().map(Target::url).collect();
+    let urls = if urls.len() > 1 || urls[..1] != [plan.url.as_str()] { urls } else { Vec::new() };
     Ok(Asked { plan, body: Payload { urls, bodies, secrets, roots }, seed })
 }
 

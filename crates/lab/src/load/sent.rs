@@ -14,9 +14,48 @@ const BYTES_MAX: u64 = 64 << 20;
 /// The most URLs or bodies of a file.
 const LINES_MAX: usize = 1_000_000;
 
-/// Headers whose values are not stored.
-const SECRET: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
+/// Parts of the names of headers and of parameters in URLs whose values are not stored.
+const SECRET: [&str; 12] = [
+    "auth",
+    "cookie",
+    "token",
+    "secret",
+    "api-key",
+    "api_key",
+    "apikey",
+    "passw",
+    "credential",
+    "session",
+    "signature",
+    "private",
+];
+
+/// Whole names of parameters in URLs whose values are not stored.
+const SECRET_PARAMETERS: [&str; 5] = ["key", "sig", "code", "pwd", "pass"];
+
 const NOT_STORED: &str = "(not stored)";
+
+/// The same in a URL.
+const NOT_STORED_IN_URL: &str = "not-stored";
+
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRET.iter().any(|part| name.contains(part))
+}
+
+/// Returns a URL without the values of parameters that hold a secret.
+pub(super) fn stored_url(url: &str) -> String {
+    let Some((before, query)) = url.split_once('?') else { return url.into() };
+    let parameters = query.split('&').map(|parameter| match parameter.split_once('=') {
+        Some((name, value)) if !value.is_empty() => {
+            let secret = is_secret(name)
+                || SECRET_PARAMETERS.iter().any(|whole| name.eq_ignore_ascii_case(whole));
+            format!("{name}={}", if secret { NOT_STORED_IN_URL } else { value })
+        }
+        _ => parameter.into(),
+    });
+    format!("{before}?{}", parameters.collect::<Vec<_>>().join("&"))
+}
 
 /// Names and values of headers.
 type Headers = Vec<(String, String)>;
@@ -84,7 +123,7 @@ pub(super) fn headers(args: &LoadArgs) -> (Headers, Headers) {
     let mut headers: Headers = args.headers.iter().cloned().chain(credentials).collect();
     let mut secrets = Vec::new();
     for (name, value) in &mut headers {
-        if SECRET.iter().any(|secret| name.eq_ignore_ascii_case(secret)) {
+        if is_secret(name) {
             secrets.push((name.clone(), std::mem::replace(value, NOT_STORED.into())));
         }
     }
@@ -112,4 +151,24 @@ pub(super) fn roots(args: &LoadArgs, secure: bool) -> anyhow::Result<Vec<Vec<u8>
         roots.extend(found.map_err(|error| anyhow!("--cacert {}: {error}", input::name(file)))?);
     }
     Ok(roots)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_named_like_a_secret_is_not_stored() {
+        for name in
+            ["X-Api-Key", "api_key", "X-Auth-Token", "Cookie", "x-amz-signature", "PRIVATE-TOKEN"]
+        {
+            assert!(is_secret(name), "{name}");
+        }
+        assert!(!is_secret("Accept") && !is_secret("Content-Type") && !is_secret("X-Request-Id"));
+        assert_eq!(
+            stored_url("http://h/a?page=2&access_token=T&KEY=K&empty_token=&b"),
+            "http://h/a?page=2&access_token=not-stored&KEY=not-stored&empty_token=&b"
+        );
+        assert_eq!(stored_url("http://h/token=a"), "http://h/token=a");
+    }
 }

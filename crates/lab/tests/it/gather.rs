@@ -362,3 +362,20 @@ fn a_thousand_nodes_fit_into_a_page_and_a_bounded_memory() {
     let export = scruple().arg("export").arg(&one).output().unwrap();
     assert_eq!(export.status.code(), Some(0), "{}", said(&export));
 }
+
+/// A folder that is relative on the PATH may be anybody's.
+#[test]
+fn an_archive_is_unpacked_by_no_program_of_the_current_folder() {
+    use std::os::unix::fs::PermissionsExt;
+    let fleet = Gathered::new(&["--nodes", "1"]);
+    let session = fleet.machine("a", &[]);
+    let archive = packed(&session, "tar.gz", &["-z"]);
+    let planted = fleet.dir.path().join("gzip");
+    fs::write(&planted, "#!/bin/sh\ntouch planted\nexit 1\n").unwrap();
+    fs::set_permissions(&planted, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!(".:{}", std::env::var("PATH").unwrap());
+    let mut collect = fleet.fleet("collect", &["fleet 1"]);
+    let output = collect.arg(&archive).env("PATH", path).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(!fleet.dir.path().join("planted").exists());
+}

@@ -21,6 +21,7 @@ mod fleet_folder;
 mod gather;
 mod habits;
 mod hdr_log;
+mod inherited;
 mod killed;
 mod kubernetes;
 mod load;

@@ -105,7 +105,11 @@ fn a_file_of_trials_that_is_replaced_or_moved_gets_no_more_trials() {
     std::fs::copy(&trials, &other).unwrap();
     std::fs::rename(&other, &trials).unwrap();
     let copied = std::fs::read(&trials).unwrap();
-    ended(child, 2, &["was replaced by another file", "lost unless there is a copy"]);
+    let rescued = folder.path().join("session.kept");
+    let resume = format!("to finish: scruple run --resume {}", rescued.display());
+    ended(child, 2, &["was replaced by another file", &resume]);
+    assert!(stored_trials(&rescued).len() >= stored_trials(&dir).len());
+    assert_no_doubles(&stored_trials(&rescued));
     assert_eq!(std::fs::read(&trials).unwrap(), copied);
     assert!(!dir.join("scratch").exists() && !dir.join("report.html").exists());
 
@@ -118,6 +122,41 @@ fn a_file_of_trials_that_is_replaced_or_moved_gets_no_more_trials() {
     assert!(!trials.exists());
     std::fs::rename(&other, &trials).unwrap();
     assert_no_doubles(&stored_trials(&dir));
+}
+
+/// Each edit ends the session with what was measured until then in a folder that can be resumed.
+#[test]
+fn files_that_are_edited_in_place_lose_no_trial() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    for (at, (name, edit, wanted)) in [
+        ("trials.ndjson", "cp trials.ndjson ../a; sleep 0.3; cat ../a > trials.ndjson", "changed"),
+        ("trials.ndjson", "truncate -s 0 trials.ndjson", "changed"),
+        ("trials.ndjson", "echo foreign >> trials.ndjson", "changed"),
+        ("trials.ndjson", "rm trials.ndjson", "removed"),
+        ("manifest.json", "rm manifest.json", "removed"),
+        ("manifest.json", "echo x >> manifest.json", "changed"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let dir = folder.path().join(at.to_string());
+        let child = begun(endless(&dir), &dir);
+        eventually("more trials are stored", || stored_trials(&dir).len() > 2);
+        let before = stored_trials(&dir);
+        let edited = Command::new("sh").args(["-c", edit]).current_dir(&dir).status().unwrap();
+        assert!(edited.success());
+        let rescued = folder.path().join(format!("{at}.kept"));
+        let resume =
+            format!("trials are kept, to finish: scruple run --resume {}", rescued.display());
+        ended(child, 2, &[&format!("{name} was {wanted}"), &resume]);
+        assert_eq!(stored_trials(&rescued)[..before.len()], before, "{edit}");
+        if edit.starts_with("echo foreign") {
+            let read = scruple().arg("report").arg(&dir).output().unwrap();
+            let line = std::fs::read_to_string(dir.join("trials.ndjson")).unwrap().lines().count();
+            printed(&read, 0, &[&format!("1 line of {line} is no record: line {line}")]);
+        }
+    }
 }
 
 #[test]

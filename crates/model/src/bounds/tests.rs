@@ -61,6 +61,7 @@ fn manifest(designs: Vec<Design>) -> Manifest {
         shield: ShieldReport::default(),
         designs,
         redacted: false,
+        runs: Vec::new(),
     }
 }
 

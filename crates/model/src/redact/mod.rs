@@ -8,7 +8,7 @@ mod study;
 
 use crate::{
     Design, Environment, GOROUTINES, Inquiry, Manifest, Measured, Name, Named, Neighbour, Options,
-    Outcome, Peer, ProgramFile, Record, Runner, Series, ShieldReport, Wait, Waits,
+    Outcome, Peer, ProgramFile, Record, Run, Runner, Series, ShieldReport, Wait, Waits,
 };
 use names::Names;
 use std::collections::BTreeMap;
@@ -52,6 +52,7 @@ impl Redaction {
             environment,
             shield,
             designs,
+            runs,
             redacted: _,
         } = manifest;
         let own =
@@ -73,6 +74,7 @@ impl Redaction {
             shield: redact_shield(shield),
             designs: designs.iter().map(design).collect::<Result<_, _>>()?,
             redacted: true,
+            runs: runs.iter().map(redact_run).collect(),
         };
         Ok(Redaction { manifest, names, aliases: BTreeMap::new() })
     }
@@ -85,6 +87,11 @@ impl Redaction {
     /// Redacts what became of the shield, which is known only once trials can be started.
     pub fn shield(&self, shield: &ShieldReport) -> ShieldReport {
         redact_shield(shield)
+    }
+
+    /// Redacts the resumptions of a session.
+    pub fn runs(&self, runs: &[Run]) -> Vec<Run> {
+        runs.iter().map(redact_run).collect()
     }
 
     /// Redacts a record. What a program waited for has one name in all records of a session.
@@ -264,6 +271,7 @@ fn redact_environment(environment: &Environment) -> Environment {
         settings,
         load,
         neighbours,
+        files: _,
     } = environment;
     let nameless = |Neighbour { name: _, cpu_share }: &Neighbour| Neighbour {
         name: REDACTED.into(),
@@ -289,9 +297,31 @@ fn redact_environment(environment: &Environment) -> Environment {
         rustc: rustc.clone(),
         build: build.clone(),
         rights: rights.clone(),
-        settings: settings.map(|(name, value)| (name.clone(), value.clone())).collect(),
+        settings: settings
+            .map(|(name, value)| (name.clone(), redact_setting(name, value)))
+            .collect(),
         load: *load,
         neighbours: neighbours.iter().map(nameless).collect(),
+        files: Vec::new(),
+    }
+}
+
+fn redact_run(run: &Run) -> Run {
+    let Run { started_unix_ms, first_trial, differs } = run;
+    let known = differs.iter().filter(|(_, both)| !both.iter().any(|value| names_a_path(value)));
+    let known = known.map(|(name, both)| {
+        let both = both.each_ref().map(|value| redact_setting(name, value));
+        (name.clone(), both)
+    });
+    let (started_unix_ms, first_trial) = (*started_unix_ms, *first_trial);
+    Run { started_unix_ms, first_trial, differs: known.collect() }
+}
+
+/// Returns the value of a setting without the names that users give to programs and profiles.
+fn redact_setting(name: &str, value: &str) -> String {
+    match name {
+        "tracer" | "security_label" => REDACTED.into(),
+        _ => value.into(),
     }
 }
 

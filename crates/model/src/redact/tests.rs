@@ -142,6 +142,7 @@ fn manifest(design: Design, inquiry: Option<Inquiry>) -> Manifest {
         },
         designs: vec![design],
         redacted: false,
+        runs: Vec::new(),
     }
 }
 

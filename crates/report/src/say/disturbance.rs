@@ -4,8 +4,8 @@ use super::chapter::Chapter;
 use super::claims::differs_visibly;
 use crate::Session;
 use crate::chart;
-use crate::doc::{Block, Figure, Table, Text};
-use model::{EstimateRow, ExperimentSummary, OutcomeCount, Unit};
+use crate::doc::{Block, Figure, Table, Text, Tone};
+use model::{EstimateRow, ExperimentSummary, OutcomeCount, Run, Unit};
 use wording::number::{Terms, count, share, value};
 use wording::{capital, counted, short};
 
@@ -69,8 +69,42 @@ pub(crate) fn disturbance(session: &Session<'_>) -> Vec<Text> {
     said
 }
 
-/// Returns the warnings of the session and of all experiments, the worst first; one that several share
-/// is said once.
+/// Returns what all trials were measured under, a note each: none is ever folded away.
+pub(crate) fn conditions(session: &Session<'_>) -> Vec<Block<'static>> {
+    let runs = session.manifest.runs.iter().filter_map(run_differs);
+    let conditions = runs.chain(session.summary.meter.conditions.iter().cloned());
+    let conditions = conditions.take(RECOGNISED_MAX);
+    conditions.map(|text| Block::note(Tone::Care, sentence(&text))).collect()
+}
+
+/// The most facts of a run that are named.
+const FACTS_MAX: usize = 6;
+
+/// Returns under which other conditions than the first a run measured; `None` where they are the same.
+pub fn run_differs(run: &Run) -> Option<String> {
+    let stated = |value: &str| short(wording::stated(value).unwrap_or("none"), 80);
+    let facts: Vec<String> = run
+        .differs
+        .iter()
+        .map(|(name, [then, now])| {
+            format!("{} {}, before {}", short(name, 40), stated(now), stated(then))
+        })
+        .collect();
+    let more = wording::counted(facts.len().saturating_sub(FACTS_MAX) as u64, "more fact");
+    let more = (facts.len() > FACTS_MAX).then(|| format!("; {more} in manifest.json"));
+    let named = facts.iter().take(FACTS_MAX).cloned().collect::<Vec<_>>().join("; ");
+    (!facts.is_empty()).then(|| {
+        format!(
+            "Trials from number {} on were measured when the session was resumed, under other conditions: \
+             {named}{}. Its numbers mix both.",
+            run.first_trial,
+            more.unwrap_or_default()
+        )
+    })
+}
+
+/// Returns the warnings of the session and of all experiments, the worst first, without its
+/// [`conditions`]; one that several share is said once.
 pub(crate) fn warnings(session: &Session<'_>) -> Vec<String> {
     let mut shared: Vec<(&str, Vec<&ExperimentSummary>)> = Vec::new();
     for experiment in &session.summary.experiments {

@@ -2,7 +2,7 @@
 
 use super::chapter::Chapter;
 use super::claims::marks;
-use super::{finding, selftest, trust};
+use super::{disturbance, finding, selftest, trust};
 use crate::Session;
 use crate::doc::{Answer, Block, Role, Text, Tone};
 use crate::words::anchor;
@@ -28,7 +28,8 @@ pub(crate) fn before(session: &Session<'_>) -> Vec<Block<'static>> {
     let selftest = session.manifest.options.selftest.then(|| analysis::selftest(session.summary));
     let grade = selftest.iter().flat_map(graded);
     let parts = [trust::warning(session), incomplete(session)];
-    grade.chain(parts.into_iter().flatten()).collect()
+    let parts = parts.into_iter().flatten();
+    grade.chain(parts).chain(disturbance::conditions(session)).collect()
 }
 
 /// Returns that a session lacks trials.

@@ -228,6 +228,7 @@ fn printed<'a>(session: &Session<'_>, blocks: Vec<Block<'a>>) -> Doc<'a> {
     doc.push(opening::lead(session));
     doc.blocks.extend(trust::warning(session));
     doc.blocks.extend(opening::incomplete(session));
+    doc.blocks.extend(disturbance::conditions(session));
     doc.blocks.extend(blocks);
     doc
 }

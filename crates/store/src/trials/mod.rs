@@ -23,9 +23,38 @@ pub(crate) struct Trials {
     pub(crate) records: Vec<Record>,
     /// Lines that repeat an earlier one, which are not among the records.
     pub(crate) repeated: u64,
+    /// Lines that are no records of the session.
+    pub(crate) damage: Damage,
     /// The whole lines' bytes.
     pub(crate) whole_bytes: u64,
     pub(crate) torn: Option<Torn>,
+}
+
+/// Lines that are no records of their session: somebody has edited the file, or the disk lost something.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Damage {
+    /// Their number.
+    pub lines: u64,
+    /// The first of them in the order of the file, each with its number and what is wrong with it.
+    pub first: Vec<(u64, String)>,
+}
+
+impl Damage {
+    /// The most lines that are named.
+    const NAMED_MAX: usize = 10;
+
+    fn add(&mut self, line: u64, what: String) {
+        self.lines += 1;
+        self.first.push((line, what));
+        self.first.sort_by_key(|(line, _)| *line);
+        self.first.truncate(Self::NAMED_MAX);
+    }
+
+    fn join(&mut self, other: Damage) {
+        let more = other.lines - other.first.len() as u64;
+        other.first.into_iter().for_each(|(line, what)| self.add(line, what));
+        self.lines += more;
+    }
 }
 
 /// An incomplete last line of `trials.ndjson`.
@@ -63,7 +92,14 @@ fn read_all(
     shares: Shares,
 ) -> Result<Trials, Error> {
     let mut chunks: Vec<Chunk> = (0..shares.threads).map(|_| Chunk::default()).collect();
-    let mut trials = Trials { records: Vec::new(), repeated: 0, whole_bytes: 0, torn: None };
+    let mut trials = Trials {
+        records: Vec::new(),
+        repeated: 0,
+        damage: Damage::default(),
+        whole_bytes: 0,
+        torn: None,
+    };
+    let mut lines = Vec::new();
     let mut line = 1;
     loop {
         let mut end = Ok(Line::Whole);
@@ -78,10 +114,10 @@ fn read_all(
             trials.whole_bytes += whole_bytes as u64;
             rest_bytes += (chunk.bytes.len() - whole_bytes) as u64;
         }
-        // What was read before an error may hold an earlier one.
-        for records in parse_all(&chunks, plan) {
-            let broken = |(line, what)| Error::Broken { path: path.to_path_buf(), line, what };
-            trials.records.append(&mut records.map_err(broken)?);
+        for mut parsed in parse_all(&chunks, plan) {
+            trials.records.append(&mut parsed.records);
+            lines.append(&mut parsed.lines);
+            trials.damage.join(parsed.damage);
         }
         match end.map_err(Error::io("read", path))? {
             Line::Whole => {}
@@ -91,27 +127,33 @@ fn read_all(
                 break;
             }
             Line::TooLong => {
-                let what = format!("longer than {LINE_BYTES_MAX} bytes, which no record may be");
+                let what = format!(
+                    "longer than {LINE_BYTES_MAX} bytes, which no record may be; remove this line"
+                );
                 return Err(Error::Broken { path: path.to_path_buf(), line, what });
             }
         }
     }
     let whole = trials.records.len();
-    let broken = |(line, what)| Error::Broken { path: path.to_path_buf(), line, what };
-    keep_once(&mut trials.records).map_err(broken)?;
-    trials.repeated = (whole - trials.records.len()) as u64;
+    let contradicting = keep_once(&mut trials.records, &lines);
+    trials.repeated = (whole - trials.records.len()) as u64 - contradicting.lines;
+    trials.damage.join(contradicting);
     trials.records.shrink_to_fit();
-    Ok(trials)
+    // A file of which most is something else is not this session's.
+    match trials.damage.first.first() {
+        Some((line, what)) if trials.damage.lines > trials.records.len() as u64 => {
+            Err(Error::Broken { path: path.to_path_buf(), line: *line, what: what.clone() })
+        }
+        _ => Ok(trials),
+    }
 }
 
-/// Keeps one record of each trial, where each line gave one: lines that repeat an earlier one are
-/// dropped.
-///
-/// # Errors
-/// The first line that says something else of a trial than an earlier one, and what to do.
-fn keep_once(records: &mut Vec<Record>) -> Result<(), (u64, String)> {
+/// Keeps the first record of each trial, where `lines` has the number of each record's line. Returns the
+/// lines that say something else of a trial than an earlier one; those that repeat one are dropped.
+fn keep_once(records: &mut Vec<Record>, lines: &[u64]) -> Damage {
     let mut seen = HashMap::with_capacity(records.len());
     let mut repeats = HashSet::new();
+    let mut contradicting = Damage::default();
     for (at, record) in records.iter().enumerate() {
         let first =
             *seen.entry((&record.experiment, record.block, &record.treatment)).or_insert(at);
@@ -124,15 +166,15 @@ fn keep_once(records: &mut Vec<Record>) -> Result<(), (u64, String)> {
                 "it contradicts line {} on the same trial ({experiment}, block {block}, {treatment}): \
                  lines of several sessions stand in one file; keep the lines of one, or compare the \
                  sessions' own folders",
-                first + 1
+                lines[first]
             );
-            return Err((at as u64 + 1, in_words(&what)));
+            contradicting.add(lines[at], in_words(&what));
         }
         repeats.insert(at);
     }
     let mut at = 0..;
     records.retain(|_| at.next().is_some_and(|at| !repeats.contains(&at)));
-    Ok(())
+    contradicting
 }
 
 /// Some whole lines, one after the other.
@@ -163,18 +205,33 @@ impl Chunk {
         Ok(Line::Whole)
     }
 
-    /// The records of its lines, or the first line that holds none and what is wrong with it.
+    /// Returns what its lines hold.
     fn parse(&self, plan: &Plan) -> Parsed {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        let lines = (self.first..).zip(starts.zip(&self.ends));
-        let one = |(line, (start, &end))| {
-            parse(&self.bytes[start..end], plan).map_err(|what| (line, what))
-        };
-        share_names(|| lines.map(one).collect())
+        share_names(|| {
+            let mut parsed = Parsed::default();
+            for (line, (start, &end)) in (self.first..).zip(starts.zip(&self.ends)) {
+                match parse(&self.bytes[start..end], plan) {
+                    Ok(record) => {
+                        parsed.records.push(record);
+                        parsed.lines.push(line);
+                    }
+                    Err(what) => parsed.damage.add(line, what),
+                }
+            }
+            parsed
+        })
     }
 }
 
-type Parsed = Result<Vec<Record>, (u64, String)>;
+/// What some lines hold.
+#[derive(Default)]
+struct Parsed {
+    records: Vec<Record>,
+    /// The line of each.
+    lines: Vec<u64>,
+    damage: Damage,
+}
 
 /// What each chunk holds, in order; the first is parsed on this thread.
 fn parse_all(chunks: &[Chunk], plan: &Plan) -> Vec<Parsed> {

@@ -114,11 +114,12 @@ fn displaced(then: impl Fn(&Path)) -> (TempDir, String, Place) {
     then(top.path());
     let before = tree(top.path());
     let error = writer.append(&record(1)).unwrap_err();
-    assert!(matches!(error, Error::Displaced { .. }), "{error}");
+    let Error::Displaced { place, .. } = &error else { panic!("{error}") };
+    let (place, text) = (place.clone(), error.to_string());
     assert!(writer.create_beside(store::Beside::Traces, "a").is_err());
     assert!(writer.write_manifest(&manifest()).is_err());
     assert_eq!(tree(top.path()), before, "something was written");
-    (top, error.to_string(), writer.place())
+    (top, text, place)
 }
 
 #[test]
@@ -165,7 +166,7 @@ fn trials_that_are_removed_or_replaced_are_noticed() {
 fn derived_files_are_replaced_whole() {
     let top = TempDir::new().unwrap();
     let dir = top.path().join("s");
-    let writer = Writer::create(&dir, &manifest()).unwrap();
+    let mut writer = Writer::create(&dir, &manifest()).unwrap();
     // Left by a process that was killed while it wrote, longer than what comes.
     fs::write(dir.join(".report.html.new"), "x".repeat(1000)).unwrap();
     writer.pages().write_report("one").unwrap();

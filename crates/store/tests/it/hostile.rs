@@ -35,8 +35,12 @@ fn examine(dir: &Path, trials: &[u8]) {
     let lines = trials.iter().filter(|byte| **byte == b'\n').count();
     match &stored {
         Ok(stored) => {
-            let told = stored.records.len() + stored.repeated as usize;
-            assert_eq!(told, lines, "every whole line is a record, or repeats one");
+            let told = stored.records.len() as u64 + stored.repeated + stored.damage.lines;
+            assert_eq!(
+                told, lines as u64,
+                "every whole line is a record, repeats one, or is named"
+            );
+            assert!(stored.damage.lines <= stored.records.len() as u64);
             let rest = trials.rsplit(|byte| *byte == b'\n').next().unwrap_or_default().len();
             assert_eq!(stored.torn.map_or(0, |torn| torn.bytes), rest as u64);
         }
@@ -87,7 +91,7 @@ fn whole_trials() -> Vec<u8> {
 }
 
 #[test]
-fn a_session_behind_itself_counts_once_and_another_behind_it_is_refused() {
+fn a_session_behind_itself_counts_once_and_lines_of_another_are_named() {
     let (manifest, trials) = whole();
     let both = folder(&manifest, &trials.repeat(2));
     let stored = open(both.path()).unwrap();
@@ -99,7 +103,10 @@ fn a_session_behind_itself_counts_once_and_another_behind_it_is_refused() {
     assert_ne!(other, trials);
     let merged = [trials.clone(), other].concat();
     let two = folder(&manifest, &merged);
-    let Err(Error::Broken { line: 4, what, .. }) = open(two.path()) else { panic!("it is read") };
+    // Two lines of the other one differ, and one repeats.
+    let stored = open(two.path()).unwrap();
+    let (4, what) = &stored.damage.first[0] else { panic!("{:?}", stored.damage) };
+    assert_eq!((stored.records.len(), stored.repeated, stored.damage.lines), (3, 1, 2));
     assert!(what.contains("contradicts line 1 on the same trial (create, block 0, "), "{what}");
     assert!(what.contains("keep the lines of one"), "{what}");
     examine(two.path(), &merged);

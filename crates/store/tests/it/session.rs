@@ -10,7 +10,7 @@ use model::{
 use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
-use store::{Error, LINE_BYTES_MAX, Pages, TRIALS_BYTES_MAX, Torn, Writer, open};
+use store::{Error, LINE_BYTES_MAX, Pages, Place, TRIALS_BYTES_MAX, Torn, Writer, open};
 use tempfile::TempDir;
 
 fn session(records: &[Record]) -> TempDir {
@@ -170,7 +170,7 @@ fn a_file_cut_at_any_byte_of_any_line_is_a_prefix_of_the_session() {
 }
 
 #[test]
-fn a_broken_line_elsewhere_is_an_error_that_names_file_and_line() {
+fn a_damaged_line_is_left_out_and_named_until_they_are_more_than_the_records() {
     let dir = session(&[record(0), record(1)]);
     let trials = dir.path().join("trials.ndjson");
     let whole = fs::read_to_string(&trials).unwrap();
@@ -181,12 +181,93 @@ fn a_broken_line_elsewhere_is_an_error_that_names_file_and_line() {
         ("\0\0\0\0\n", "expected value (column 1)"),
     ] {
         fs::write(&trials, whole.replacen('\n', &format!("\n{line}"), 1)).unwrap();
+        let stored = open(dir.path()).unwrap();
+        assert_eq!(stored.records, [record(0), record(1)]);
+        let [(2, found)] = &stored.damage.first[..] else { panic!("{:?}", stored.damage) };
+        assert!(found.contains("this is not a record") && found.contains(what), "{found}");
+        let (mut writer, resumed) = Writer::resume(dir.path()).unwrap();
+        assert_eq!(resumed, stored);
+        writer.append(&record(2)).unwrap();
+        drop(writer);
+        let stored = open(dir.path()).unwrap();
+        assert_eq!((stored.records.len(), stored.damage.lines), (3, 1));
+
+        fs::write(&trials, whole.replacen('\n', &format!("\n{line}{line}{line}"), 1)).unwrap();
         let text = message(open(dir.path()));
         assert!(text.contains("trials.ndjson, line 2: this is not a record"), "{text}");
-        assert!(text.contains(what), "{text}");
         assert_eq!(message(Writer::resume(dir.path())), text);
         assert_eq!(names(dir.path()), ["manifest.json", "trials.ndjson"]);
     }
+}
+
+/// Whatever somebody does to the two files, the next check finds it; one that leaves their content finds nothing.
+#[test]
+fn files_that_are_changed_while_they_are_written_are_noticed() {
+    use std::os::unix::fs::{FileExt, PermissionsExt};
+    type Edit = fn(&Path, &Path);
+    let reopened = |path: &Path| fs::OpenOptions::new().write(true).open(path).unwrap();
+    let edits: [(&str, Option<Place>, Edit); 12] = [
+        ("nothing", None, |_, _| {}),
+        ("chmod", None, |trials, _| {
+            fs::set_permissions(trials, fs::Permissions::from_mode(0o600)).unwrap();
+        }),
+        ("the same content", None, |trials, manifest| {
+            fs::write(trials, fs::read(trials).unwrap()).unwrap();
+            fs::write(manifest, fs::read(manifest).unwrap()).unwrap();
+        }),
+        ("an equal manifest in its place", None, |_, manifest| {
+            let other = manifest.with_extension("other");
+            fs::copy(manifest, &other).unwrap();
+            fs::rename(other, manifest).unwrap();
+        }),
+        ("cut", Some(Place::Changed), |trials, _| fs::write(trials, "").unwrap()),
+        ("a line less", Some(Place::Changed), |trials, _| {
+            let text = fs::read_to_string(trials).unwrap();
+            fs::write(trials, text.split_once('\n').unwrap().1).unwrap();
+        }),
+        ("other bytes, as many", Some(Place::Changed), |trials, _| {
+            let file = fs::OpenOptions::new().write(true).open(trials).unwrap();
+            file.write_all_at(b"  ", 1).unwrap();
+        }),
+        ("a line more", Some(Place::Changed), |trials, _| {
+            let text = fs::read_to_string(trials).unwrap();
+            fs::write(trials, text + "foreign\n").unwrap();
+        }),
+        ("trials removed", Some(Place::Removed), |trials, _| fs::remove_file(trials).unwrap()),
+        ("manifest removed", Some(Place::Removed), |_, manifest| {
+            fs::remove_file(manifest).unwrap();
+        }),
+        ("manifest emptied", Some(Place::Changed), |_, manifest| fs::write(manifest, "").unwrap()),
+        ("another manifest in its place", Some(Place::Changed), |_, manifest| {
+            let text = fs::read_to_string(manifest).unwrap();
+            fs::remove_file(manifest).unwrap();
+            fs::write(manifest, text.replace("\"seed\": ", "\"seed\": 1")).unwrap();
+        }),
+    ];
+    for (name, wanted, edit) in edits {
+        let dir = session(&[record(0), record(1)]);
+        let (trials, manifest) =
+            (dir.path().join("trials.ndjson"), dir.path().join("manifest.json"));
+        let (mut writer, _) = Writer::resume(dir.path()).unwrap();
+        writer.append(&record(2)).unwrap();
+        edit(&trials, &manifest);
+        let found = |checked| match checked {
+            Ok(()) => None,
+            Err(Error::Displaced { place, .. }) => Some(place),
+            Err(error) => panic!("{name}: {error}"),
+        };
+        assert_eq!(found(writer.must_be_whole()), wanted, "{name}");
+        assert_eq!(found(writer.must_be_in_place()), wanted, "{name}");
+    }
+    // An edit at the very time of the last write, as far as the kernel's clock tells.
+    let dir = session(&[record(0)]);
+    let trials = dir.path().join("trials.ndjson");
+    let (writer, _) = Writer::resume(dir.path()).unwrap();
+    let file = reopened(&trials);
+    let time = file.metadata().unwrap().modified().unwrap();
+    file.write_all_at(b"  ", 1).unwrap();
+    file.set_modified(time).unwrap();
+    assert!(matches!(writer.must_be_whole(), Err(Error::Displaced { .. })));
 }
 
 #[test]
@@ -228,7 +309,8 @@ fn a_trial_that_the_manifest_does_not_plan_is_an_error_that_names_its_line() {
         ("\"block\":0", "\"block\":2000", "block 2000 is beyond the last, 1999"),
         ("\"position\":0", "\"position\":4096", "position 4096 is beyond the last, 4095"),
     ] {
-        fs::write(&trials, format!("{whole}{}", whole.replacen(from, to, 1))).unwrap();
+        let wrong = whole.replacen(from, to, 1);
+        fs::write(&trials, format!("{whole}{wrong}{wrong}")).unwrap();
         let text = message(open(dir.path()));
         assert!(text.ends_with(&format!("trials.ndjson, line 2: {what}")), "{text}");
         assert_eq!(message(Writer::resume(dir.path())), text);
@@ -349,7 +431,7 @@ fn a_newer_format_is_named() {
 }
 
 #[test]
-fn a_trial_that_ended_in_two_ways_is_refused_and_one_that_is_repeated_counts_once() {
+fn a_trial_that_ended_in_two_ways_counts_once_in_the_first_and_one_that_is_repeated_counts_once() {
     let failed = Record { outcome: Outcome::Failed { reason: "x".into() }, ..record(0) };
     let other = Record {
         treatment: Treatment::from_iter([("model".into(), "process".into())]),
@@ -360,7 +442,11 @@ fn a_trial_that_ended_in_two_ways_is_refused_and_one_that_is_repeated_counts_onc
     let stored = stored.unwrap();
     assert_eq!(stored.records, [failed.clone(), other, record(1)]);
     assert_eq!(stored.repeated, 2);
-    let Err(Error::Broken { line: 2, .. }) = read(&[failed, record(0)]) else {
+    let contradicted = read(&[failed.clone(), record(1), record(0)]).unwrap();
+    assert_eq!(contradicted.records, [failed.clone(), record(1)]);
+    assert_eq!((contradicted.damage.lines, contradicted.damage.first[0].0), (1, 3));
+    let longer = Record { total_ns: 1, ..record(0) };
+    let Err(Error::Broken { line: 2, .. }) = read(&[failed, record(0), longer]) else {
         panic!("it failed and it completed")
     };
 }

@@ -146,7 +146,9 @@ pub(crate) fn facts(sides: &[&[Head]]) -> Vec<FactRow> {
     let names = all(sides).flat_map(|it| it.manifest.environment.settings.keys());
     rows.extend(names.collect::<BTreeSet<_>>().into_iter().filter_map(|name| {
         let of = |it: &Manifest| it.environment.settings.get(name).cloned().unwrap_or_default();
-        row(&format!("setting {name}"), Weight::Subject, sides, of)
+        let inherited = wording::is_inherited(name);
+        let weight = if inherited { Weight::Nuisance } else { Weight::Subject };
+        row(&format!("setting {name}"), weight, sides, of)
     }));
     let machines: BTreeSet<String> = all(sides).map(|it| machine(&it.manifest)).collect();
     let may_be_others = machines.len() > 1 || !hashes_are_alike(sides);

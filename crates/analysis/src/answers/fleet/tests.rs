@@ -21,6 +21,7 @@ fn manifest(boot: &str, processor: &str) -> Manifest {
         shield: model::ShieldReport::default(),
         designs: Vec::new(),
         redacted: false,
+        runs: Vec::new(),
     }
 }
 

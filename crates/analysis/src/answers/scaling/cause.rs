@@ -259,10 +259,19 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Returns who took CPUs from the program, each with its share.
+    fn taken(&self) -> String {
+        let programs = format!("other programs used {} of the CPUs", percent(self.signs.foreign));
+        match self.signs.steal {
+            ..FLOOR => programs,
+            steal => format!("{programs} and other machines (steal) {}", percent(steal)),
+        }
+    }
+
     fn waiting(&mut self) -> Option<&'static Row> {
         self.evidence.push(format!(
-            "other programs used {} of the CPUs; workers waited for a CPU for {} of the elapsed time",
-            percent(self.signs.foreign + self.signs.steal),
+            "{}; workers waited for a CPU for {} of the elapsed time",
+            self.taken(),
             percent(self.signs.waiting.unwrap_or_default())
         ));
         self.others_or_crowd(self.signs.waiting.unwrap_or(f64::INFINITY))
@@ -272,10 +281,9 @@ impl<'a> Search<'a> {
     /// `share` of its workers' time, and its threads lost their CPUs to others that were ready.
     fn crowded(&mut self, share: f64) -> Option<&'static Row> {
         self.evidence.push(format!(
-            "threads are preempted {} times per second more than with one worker; other programs \
-             used {} of the CPUs",
+            "threads are preempted {} times per second more than with one worker; {}",
             figure(self.signs.preempted_per_s),
-            percent(self.signs.foreign + self.signs.steal)
+            self.taken()
         ));
         self.others_or_crowd(share)
     }

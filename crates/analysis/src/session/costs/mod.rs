@@ -226,7 +226,9 @@ fn remarks(table: &Table<'_>, account: &Account, ledger: &Ledger) -> Vec<String>
     let mut remarks = Vec::new();
     let is_disturbed = || places(table, account).iter().any(|it| disturbed(table.records(&it.1)));
     if !table.design.is_exact() && is_disturbed() {
-        remarks.push("other programs used part of the elapsed time of some of its trials".into());
+        remarks.push("other programs, the host or a quota took part of the elapsed time of some of its trials"
+                .into(),
+        );
     }
     if ledger.lacking > 0 {
         remarks.push(format!(

@@ -6,6 +6,7 @@ use crate::session::outcomes::tag_counts;
 use crate::session::tags::{Tag, Tagger, calibration};
 use crate::stats::order::{median, quantile, sorted};
 use model::{Environment, Meter, Record, ShieldReport, Surroundings};
+use wording::capital;
 
 /// The clock changed when the last third of the trials ran by this share faster or slower than the
 /// first: an order of magnitude above what an undisturbed loop repeats to.
@@ -35,10 +36,20 @@ pub(crate) fn meter(input: &Input<'_>, tagger: &Tagger) -> Meter {
         steal_share: share(records, |it| Some((it.machine.steal_ns?, it.total_ns))),
         cpu_pressure_share: share(records, |it| wait(it, it.machine.cpu_pressure_ns)),
         throttled_share: share(records, |it| wait(it, it.machine.throttled_ns)),
+        conditions: Vec::new(),
         recognised: Vec::new(),
     };
+    let quota = quota(input.environment, records, meter.throttled_share);
+    let (held, idle) = match meter.throttled_share {
+        Some(share) if share > 0.0 => (quota, None),
+        _ => (None, quota),
+    };
+    let inherited = wording::inherited(&input.environment.settings)
+        .map(|(does, advice)| capital(&format!("{does}. {}.", capital(advice))));
+    let limits = memory_limits(input.environment);
+    meter.conditions = held.into_iter().chain(inherited).chain(limits).collect();
     meter.recognised = [
-        quota(input.environment, records, meter.throttled_share),
+        idle,
         autogroup(input.environment, input.shield),
         governor(input.environment),
         clock.changed(),
@@ -52,7 +63,6 @@ pub(crate) fn meter(input: &Input<'_>, tagger: &Tagger) -> Meter {
     ]
     .into_iter()
     .flatten()
-    .chain(memory_limits(input.environment))
     .collect();
     meter
 }

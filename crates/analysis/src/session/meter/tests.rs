@@ -62,10 +62,15 @@ fn shares_are_of_the_time_of_the_trials_that_tell() {
     assert_eq!(meter.tagged, 2);
     assert_eq!(meter.tags, vec![("stolen from".to_string(), 1), ("throttled".to_string(), 1)]);
     assert_eq!(
+        meter.conditions,
+        [
+            "A quota limits CPU time: it throttled 1 of 3 trials, for 50.0 % of their time in all. Raise \
+          cpu.max or cpu.cfs_quota_us of its cgroup."
+        ]
+    );
+    assert_eq!(
         meter.recognised,
         vec![
-            "A quota limits CPU time: it throttled 1 of 3 trials, for 50.0 % of their time in all. \
-             Raise cpu.max or cpu.cfs_quota_us of its cgroup.",
             "The hypervisor gave 20.0 % of the time of the trials, as of one CPU, to other machines \
              (steal).",
         ]
@@ -86,6 +91,20 @@ fn a_quota_is_told_with_what_it_did() {
         ["A quota limits CPU time to 1.50 CPUs: the kernel does not tell whether it throttled \
              trials."]
     );
+}
+
+/// Each state that a session may inherit is a condition, with what was recorded of it.
+#[test]
+fn inherited_state_is_a_condition_of_all_trials() {
+    let shield = ShieldReport::default();
+    assert_eq!(metered(&with(&[]), &shield, &[]).conditions, [""; 0]);
+    let names = ["tracer", "seccomp", "nice", "scheduling_policy", "timer_slack", "personality"];
+    let more = ["thp_of_process", "memory_policy", "io_priority", "speculation"];
+    for name in names.into_iter().chain(more) {
+        let meter = metered(&with(&[(name, "VALUE")]), &shield, &[]);
+        assert!(meter.conditions.len() == 1 && meter.conditions[0].contains("VALUE"), "{meter:?}");
+        assert_eq!(meter.recognised, [""; 0]);
+    }
 }
 
 #[test]

@@ -102,6 +102,7 @@ fn doubt(summary: &mut Summary, next: &mut impl FnMut() -> String) {
     for control in &mut summary.trust.controls {
         (control.experiment, control.response) = (next(), next());
     }
+    summary.meter.conditions = (0..30).map(|_| next()).collect();
     summary.meter.recognised = (0..30).map(|_| next()).collect();
     summary.meter.tags = (0..9).map(|_| (next(), 1)).collect();
     for experiment in &mut summary.experiments {

@@ -18,6 +18,7 @@ pub(crate) fn manifest() -> Manifest {
         shield: ShieldReport::default(),
         designs: vec![design()],
         redacted: false,
+        runs: Vec::new(),
     }
 }
 

@@ -41,6 +41,7 @@ impl Made {
             shield: ShieldReport::default(),
             designs,
             redacted: false,
+            runs: Vec::new(),
         };
         Made { manifest, records, complete: true }
     }
@@ -356,6 +357,7 @@ fn facts_that_differ_are_told_with_their_weight() {
     environment.kernel = "6.99".into();
     environment.load = 0.4;
     environment.settings.insert("thp".into(), "always".into());
+    environment.settings.insert("seccomp".into(), "1 filter".into());
     side.manifest.shield.means = vec!["nice -20".into()];
     side.manifest.options.cpus = vec![0, 1, 2, 5];
     let comparison = of_two(&base, &side, &[]);
@@ -368,6 +370,7 @@ fn facts_that_differ_are_told_with_their_weight() {
         said,
         [
             ("shield", "nice -20", Weight::Nuisance),
+            ("setting seccomp", "1 filter", Weight::Nuisance),
             ("kernel", "6.99", Weight::Subject),
             ("CPUs of the trials", "0-2,5", Weight::Subject),
             ("setting thp", "always", Weight::Subject),
