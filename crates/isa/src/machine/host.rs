@@ -3,7 +3,7 @@
 use super::Machine;
 use super::execute::exception;
 use crate::Program;
-use crate::encode::{A0, A1, A2, A7, Register, slli, srai};
+use crate::encode::{A0, A1, A2, A3, A6, A7, Register, slli, srai};
 use crate::step::{Exception, Step};
 
 /// The most bytes of a program's output that are kept.
@@ -11,6 +11,9 @@ pub const OUTPUT_MAX_BYTES: usize = 1 << 16;
 
 /// The most bytes that are looked at for the end of a string.
 const STRING_MAX_BYTES: usize = 1 << 12;
+
+/// Cycles of a second, where a program asks for the time.
+const CYCLES_OF_SECOND: u64 = 1_000_000;
 
 /// An address that no double word has.
 const NOWHERE: u32 = 1;
@@ -26,6 +29,12 @@ pub(super) struct Host {
     fromhost: u32,
     /// What it can read, the last byte first.
     input: Vec<u8>,
+    /// How often it read behind the end of that.
+    pub(super) reads_nothing: u64,
+    /// The first file that it wanted to open.
+    pub(super) wanted: Option<String>,
+    /// The state of the random numbers that it can ask for.
+    random: u64,
     /// Where the memory begins that it can ask for.
     heap: u32,
     /// Its low half was stored, and the high half not yet.
@@ -46,6 +55,9 @@ impl Host {
             tohost: place("tohost"),
             fromhost: place("fromhost"),
             input: Vec::new(),
+            reads_nothing: 0,
+            wanted: None,
+            random: 1,
             heap: program.address_of("_end").unwrap_or(NOWHERE),
             half_stored: false,
             features_read: 0,
@@ -58,8 +70,34 @@ impl Host {
     }
 }
 
+/// Calls of RARS and of Venus that others do not have.
+mod simulators {
+    pub(super) const TIME: u32 = 30;
+    pub(super) const MIDI: u32 = 31;
+    pub(super) const SLEEP: u32 = 32;
+    pub(super) const MIDI_SYNC: u32 = 33;
+    pub(super) const SEED: u32 = 40;
+    pub(super) const RANDOM: u32 = 41;
+    pub(super) const RANDOM_BELOW: u32 = 42;
+    pub(super) const OPEN: u32 = 1024;
+    pub(super) const VENUS_OPEN: u32 = 13;
+    pub(super) const VENUS_READ: u32 = 14;
+    pub(super) const VENUS_WRITE: u32 = 15;
+    pub(super) const VENUS_CLOSE: u32 = 16;
+    /// To flush a file, and to ask for its end and its error.
+    pub(super) const VENUS_STATES: std::ops::RangeInclusive<u32> = 18..=20;
+    /// The library of Venus, whose function is in `a6`.
+    pub(super) const VENUS_MEMORY: u32 = 0x3cc;
+}
+
 /// Calls of Linux, as newlib and Ripes use them.
 mod linux {
+    pub(super) const OPEN_AT: u32 = 56;
+    pub(super) const TIME_OF_DAY: u32 = 169;
+    pub(super) const CLOCK: u32 = 403;
+    /// The folder of a file whose name is relative (`AT_FDCWD`).
+    pub(super) const HERE: u32 = -100_i32 as u32;
+    pub(super) const NO_FILE: u32 = -2_i32 as u32;
     pub(super) const CLOSE: u32 = 57;
     pub(super) const SEEK: u32 = 62;
     pub(super) const READ: u32 = 63;
@@ -94,6 +132,7 @@ impl Machine {
             let Some(byte) = self.host.input.pop() else { break };
             line.push(byte);
         }
+        self.host.reads_nothing += u64::from(line.is_empty() && most > 0);
         line
     }
 
@@ -114,6 +153,45 @@ impl Machine {
         let line = self.line(64);
         let text = String::from_utf8_lossy(&line);
         text.trim().parse::<i64>().map_or(0, |number| number as u32)
+    }
+
+    /// Returns the next of a sequence of random numbers, which a seed begins (xorshift64).
+    fn random(&mut self) -> u32 {
+        let state = &mut self.host.random;
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        (*state >> 32) as u32
+    }
+
+    /// Remembers which file the program wanted to open; it has none.
+    fn want_file(&mut self, name: u32) {
+        let bytes = (name..=u32::MAX).take(STRING_MAX_BYTES).map_while(|address| {
+            self.memory.bytes(address, 1)?.first().copied().filter(|byte| *byte != 0)
+        });
+        let name = String::from_utf8_lossy(&bytes.collect::<Vec<u8>>()).into_owned();
+        self.host.wanted.get_or_insert(name);
+    }
+
+    /// Stores a time as seconds and their parts, of 64 bits each; a cycle is a microsecond.
+    fn store_time(&mut self, address: u32, parts_of_cycle: u64) -> u32 {
+        let (seconds, cycles) = (self.clock / CYCLES_OF_SECOND, self.clock % CYCLES_OF_SECOND);
+        self.reads_clock = true;
+        let stored = self.memory.write(address, seconds.to_le_bytes()).and_then(|()| {
+            let parts = (cycles * parts_of_cycle).to_le_bytes();
+            self.memory.write(address.wrapping_add(8), parts)
+        });
+        if stored.is_some() { 0 } else { linux::BAD_ADDRESS }
+    }
+
+    /// Returns how often the program read behind the end of its input.
+    pub fn reads_nothing(&self) -> u64 {
+        self.host.reads_nothing
+    }
+
+    /// Returns the first file that the program wanted to open, which it cannot.
+    pub fn wanted_file(&self) -> Option<&str> {
+        self.host.wanted.as_deref()
     }
 
     fn exit(&mut self, status: u32) {
@@ -151,8 +229,9 @@ impl Machine {
                 self.read_line(value, self.register(most), true);
             }
             12 => {
-                let byte = self.host.input.pop().map_or(u32::MAX, u32::from);
-                answer(self, byte);
+                let byte = self.host.input.pop();
+                self.host.reads_nothing += u64::from(byte.is_none());
+                answer(self, byte.map_or(u32::MAX, u32::from));
             }
             9 => {
                 let start = self.allocate(value);
@@ -176,10 +255,76 @@ impl Machine {
                 let end = self.set_break(value);
                 answer(self, end);
             }
+            _ if self.is_answered_by_simulator(number, value) => {}
             // There is no other file.
             linux::READ | linux::CLOSE => answer(self, 0),
+            linux::OPEN_AT if value == linux::HERE => {
+                self.want_file(self.register(A1));
+                answer(self, linux::NO_FILE);
+            }
+            linux::CLOCK => {
+                let result = self.store_time(self.register(A1), 1000);
+                answer(self, result);
+            }
+            linux::TIME_OF_DAY => {
+                let result = self.store_time(value, 1);
+                answer(self, result);
+            }
             linux::SEEK => answer(self, linux::NO_SEEK),
             linux::STATUS => answer(self, linux::NO_CALL),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Answers a call of RARS or of Venus that others do not have.
+    fn is_answered_by_simulator(&mut self, number: u32, value: u32) -> bool {
+        use simulators::*;
+        let is_venus = self.register(A7) == 0;
+        match number {
+            TIME => {
+                let milliseconds = self.clock / (CYCLES_OF_SECOND / 1000);
+                self.reads_clock = true;
+                self.set_register(A0, milliseconds as u32);
+                self.set_register(A1, (milliseconds >> 32) as u32);
+            }
+            // Nobody hears or waits.
+            MIDI | SLEEP | MIDI_SYNC => {}
+            SEED => self.host.random = u64::from(self.register(A1)) | 1 << 32,
+            RANDOM => {
+                let number = self.random();
+                self.set_register(A0, number);
+            }
+            RANDOM_BELOW => {
+                let below = self.register(A1).max(1);
+                let number = self.random() % below;
+                self.set_register(A0, number);
+            }
+            OPEN => {
+                self.want_file(value);
+                self.set_register(A0, u32::MAX);
+            }
+            VENUS_OPEN if is_venus => {
+                self.want_file(value);
+                self.set_register(A0, u32::MAX);
+            }
+            VENUS_WRITE if is_venus => {
+                let written = self.write_file(value, self.register(A2), self.register(A3));
+                self.set_register(A0, written);
+            }
+            VENUS_READ if is_venus => self.set_register(A0, 0),
+            VENUS_CLOSE if is_venus => self.set_register(A0, 0),
+            number if is_venus && VENUS_STATES.contains(&number) => self.set_register(A0, 0),
+            VENUS_MEMORY => {
+                let result = match self.register(A6) {
+                    1 => self.allocate((value.max(1)).next_multiple_of(16)),
+                    2 => self.allocate(
+                        value.saturating_mul(self.register(A2)).max(1).next_multiple_of(16),
+                    ),
+                    _ => 0,
+                };
+                self.set_register(A0, result);
+            }
             _ => return false,
         }
         true
@@ -190,8 +335,7 @@ impl Machine {
     fn allocate(&mut self, bytes: u32) -> u32 {
         let start = self.host.heap;
         let next = start.wrapping_add(bytes);
-        let there =
-            bytes == 0 || self.memory.bytes(start, bytes.min(i32::MAX as u32) as usize).is_some();
+        let there = bytes == 0 || self.memory.has(start, bytes);
         if start == NOWHERE || !(there || (bytes as i32) < 0) {
             return u32::MAX;
         }
@@ -206,7 +350,7 @@ impl Machine {
         if now == NOWHERE {
             return 0;
         }
-        let there = |bytes: u32| self.memory.bytes(now, bytes as usize).is_some();
+        let there = |bytes: u32| self.memory.has(now, bytes);
         if end.checked_sub(now).is_some_and(there) {
             self.host.heap = end;
         }
@@ -215,9 +359,9 @@ impl Machine {
 
     /// Writes bytes of memory to standard output or error: how many, or the number of an error.
     fn write_file(&mut self, file: u32, address: u32, count: u32) -> u32 {
-        match self.memory.bytes(address, count as usize) {
+        match self.memory.copied(address, count) {
             Some(bytes) if matches!(file, 1 | 2) => {
-                self.host.write(bytes);
+                self.host.write(&bytes);
                 count
             }
             _ => linux::BAD_FILE,

@@ -4,7 +4,7 @@ use super::{Moment, Window, label, options};
 use crate::destination::Stopped as Interrupted;
 use crate::exit::Exit;
 use crate::session;
-use isa::assembly::disassemble;
+use isa::assembly::{Place, disassemble};
 use isa::cache::Cache;
 use isa::encode::SP;
 use isa::pipeline::Cycles;
@@ -27,8 +27,8 @@ const BEFORE: u64 = 3;
 /// A program, ready to run.
 pub(super) struct Loaded {
     pub(super) program: Program,
-    /// The lines of the text that it comes from, by addresses.
-    pub(super) lines: Vec<(u32, u32)>,
+    /// The places in the texts that it comes from, by addresses.
+    pub(super) lines: Vec<(u32, Place)>,
     pub(super) file: ProgramFile,
     /// What it can read.
     pub(super) input: Vec<u8>,
@@ -48,7 +48,7 @@ impl Loaded {
     /// Returns the line of the text that an instruction comes from.
     pub(super) fn line(&self, address: u32) -> Option<u32> {
         let found = self.lines.binary_search_by_key(&address, |(address, _)| *address).ok()?;
-        self.lines.get(found).map(|(_, line)| *line)
+        self.lines.get(found).map(|(_, place)| place.line)
     }
 
     /// Returns an instruction and its bytes as memory has it.
@@ -103,7 +103,28 @@ impl Ran {
 
     /// Returns how the program ended, in words.
     pub(super) fn ended(&self) -> String {
-        self.stopped.to_string()
+        match self.machine.returned(self.stopped) {
+            Some(result) => format!("main returned {result}"),
+            None => self.stopped.to_string(),
+        }
+    }
+
+    /// Returns what the program wanted and did not get, in words.
+    pub(super) fn notes(&self, has_input: bool) -> Vec<String> {
+        let reads = self.machine.reads_nothing();
+        let reads = (reads > 0).then(|| {
+            let times = wording::counted(reads, "time");
+            let remedy = match has_input {
+                true => "behind the end of --input, and got 0 or the end of a file",
+                false => "and got 0 or the end of a file; --input FILE gives it something to read",
+            };
+            format!("the program read {times} {remedy}")
+        });
+        let file = self.machine.wanted_file().map(|name| {
+            let name = wording::cleaned(&wording::short(name, 60));
+            format!("the program could not open {name}: core gives it no files but --input")
+        });
+        reads.into_iter().chain(file).collect()
     }
 }
 
@@ -130,6 +151,7 @@ pub(super) fn run(loaded: &Loaded, config: &Config, window: Option<Window>) -> a
                 begins = Some(steps);
             }
             steps += 1;
+            seen.cycles
         });
         if stopped != Stopped::Limit || machine.steps() == limit {
             break stopped;
@@ -142,11 +164,18 @@ pub(super) fn run(loaded: &Loaded, config: &Config, window: Option<Window>) -> a
         let why = machine.failure(stopped).unwrap_or_else(|| stopped.to_string());
         anyhow::bail!("{}: it carries out no instruction: {why}", loaded.file.path);
     }
-    let failure = machine.failure(stopped);
+    let failure = machine.failure(stopped).map(|why| why + &at_fault(loaded, &machine));
     if let Some(Window::First(_)) = window {
         begins = begins.map(|step: u64| step.saturating_sub(BEFORE));
     }
     Ok(Ran { machine, system, profile, stopped, failure, short, traps, window, begins })
+}
+
+/// Returns the line of the first load or store where no memory is; empty where there was none or it is unknown.
+fn at_fault(loaded: &Loaded, machine: &Machine) -> String {
+    let fault = machine.access_fault();
+    let line = fault.and_then(|(pc, _)| loaded.line(pc));
+    line.map_or_else(String::new, |line| format!("; line {line}"))
 }
 
 /// Charges cycles to the instruction that is the reason of them: what is lost behind a branch or a trap, and what
