@@ -182,7 +182,7 @@ impl Source {
     fn reals(&mut self, bytes: u32, parser: &mut Parser<'_>, place: Place) -> Result<(), Mistake> {
         let mut all = Vec::new();
         while parser.peek().is_some() {
-            let is_negative = parser.is_sign('-');
+            let is_negative = parser.is_sign('-') || parser.is_sign('u');
             if is_negative || parser.is_sign('+') {
                 parser.next();
             }

@@ -60,12 +60,14 @@ pub(super) struct Parser<'t> {
     tokens: &'t [Placed],
     /// Where the statement ends, for errors.
     end: Place,
+    /// Whether spaces may separate the values of a list.
+    is_list: bool,
 }
 
 impl<'t> Parser<'t> {
     pub(super) fn new(tokens: &'t [Placed]) -> Self {
         let end = tokens.last().map_or(Place::START, |(_, place)| *place);
-        Self { tokens, end }
+        Self { tokens, end, is_list: false }
     }
 
     pub(super) fn place(&self) -> Place {
@@ -122,6 +124,7 @@ impl<'t> Parser<'t> {
     /// Reads the values of a list, each with how often it stands there (`value : count`); a comma may end the list.
     pub(super) fn list(&mut self) -> Result<Vec<(Expression, Expression, Place)>, Mistake> {
         let mut values = Vec::new();
+        self.is_list = true;
         while self.peek().is_some() {
             let place = self.place();
             if let Some(Token::Text(_)) = self.peek() {
@@ -175,13 +178,16 @@ impl<'t> Parser<'t> {
 
     /// Reads an expression whose operators bind more closely than a level.
     pub(super) fn expression(&mut self, level: u32, depth: u32) -> Result<Expression, Mistake> {
+        let is_number = matches!(self.peek(), Some(Token::Number(_)));
         let mut left = self.term(depth)?;
         while let Some(Token::Sign(sign)) = self.peek() {
             let binds = match sign {
                 // A part of an address may follow a register without a comma.
                 '%' if matches!(self.second(), Some(Token::Name(_))) => break,
+                // Two numbers of a list, such as `1 -2` of Venus.
+                'u' if self.is_list && is_number => break,
                 '*' | '/' | '%' => 7,
-                '+' | '-' => 6,
+                '+' | '-' | 'u' => 6,
                 'l' | 'r' => 5,
                 '&' => 4,
                 '|' | '^' => 3,
@@ -195,7 +201,8 @@ impl<'t> Parser<'t> {
             let place = self.place();
             self.next();
             let right = self.expression(binds, depth)?;
-            left = Expression::Both(*sign, Box::new(left), Box::new(right), place);
+            let sign = if *sign == 'u' { '-' } else { *sign };
+            left = Expression::Both(sign, Box::new(left), Box::new(right), place);
         }
         Ok(left)
     }
@@ -218,7 +225,7 @@ impl<'t> Parser<'t> {
                 let name = name.strip_suffix(LINKERS_SUFFIX).unwrap_or(name);
                 Ok(Expression::Name(name.into(), place))
             }
-            Some(Token::Sign('-')) => Ok(Expression::Negative(inner(self)?)),
+            Some(Token::Sign('-' | 'u')) => Ok(Expression::Negative(inner(self)?)),
             Some(Token::Sign('+')) => inner(self).map(|inner| *inner),
             Some(Token::Sign('~')) => Ok(Expression::Inverted(inner(self)?)),
             Some(Token::Sign('!')) => {

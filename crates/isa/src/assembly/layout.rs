@@ -95,7 +95,7 @@ impl Source {
         let listing = self.listing.take();
         let goes_on = matches!(
             parser.peek(),
-            Some(Token::Number(_) | Token::Real(_) | Token::Text(_) | Token::Sign('-'))
+            Some(Token::Number(_) | Token::Real(_) | Token::Text(_) | Token::Sign('-' | 'u'))
         );
         if let Some(name) = listing.filter(|_| goes_on) {
             // The lines of a table, of which the first has the directive.

@@ -12,7 +12,8 @@ pub(super) enum Token {
     /// `1b` or `1f`: the label of that number before or behind.
     Local(u32, bool),
     Text(Vec<u8>),
-    /// A sign; those of two characters have letters ([`SIGNS`]).
+    /// A sign; those of two characters have letters ([`SIGNS`]), and so has a `-` that stands before a number and
+    /// behind a space, `u`.
     Sign(char),
 }
 
@@ -58,7 +59,7 @@ pub(super) fn quoted_bytes(text: &str) -> usize {
 
 /// Returns the tokens of a statement that begins at a place.
 pub(super) fn tokens(text: &str, place: Place) -> Result<Vec<Placed>, Mistake> {
-    let mut reader = Reader { rest: text, place };
+    let mut reader = Reader { rest: text, place, is_behind_space: true };
     let mut all = Vec::new();
     loop {
         let place = reader.place;
@@ -74,6 +75,7 @@ pub(super) fn tokens(text: &str, place: Place) -> Result<Vec<Placed>, Mistake> {
 struct Reader<'a> {
     rest: &'a str,
     place: Place,
+    is_behind_space: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -100,6 +102,8 @@ impl<'a> Reader<'a> {
     /// Returns the next token; none where a comment or a space was skipped, or at the end.
     fn token(&mut self) -> Result<Option<Token>, String> {
         let Some(c) = self.peek() else { return Ok(None) };
+        let is_behind_space = self.is_behind_space;
+        self.is_behind_space = c.is_whitespace();
         let double = SIGNS.iter().find(|(text, _)| self.rest.starts_with(text));
         match c {
             // A mark of the order of bytes, and spaces without a width.
@@ -119,6 +123,10 @@ impl<'a> Reader<'a> {
                 let text = self.skip(is_part);
                 let real = text.parse().ok().filter(|_| text.starts_with('.'));
                 return Ok(Some(real.map_or_else(|| Token::Name(text.into()), Token::Real)));
+            }
+            '-' if is_behind_space && self.rest[1..].starts_with(|c: char| c.is_ascii_digit()) => {
+                self.next();
+                return Ok(Some(Token::Sign('u')));
             }
             _ if ",():+-*/|&^~%=<>!".contains(c) => {}
             _ => return Err(format!("unexpected {c:?}")),

@@ -2,6 +2,7 @@
 
 use super::Machine;
 use super::execute::exception;
+use super::files::{Files, Mode};
 use crate::Program;
 use crate::encode::{A0, A1, A2, A3, A6, A7, Register, slli, srai};
 use crate::step::{Exception, Step};
@@ -18,6 +19,18 @@ const CYCLES_OF_SECOND: u64 = 1_000_000;
 /// An address that no double word has.
 const NOWHERE: u32 = 1;
 
+/// What a call returns that cannot do what it is to do.
+pub(super) const NOTHING: u32 = u32::MAX;
+
+/// Returns what is done with a file that is opened with some flags.
+fn mode(flags: u32, append: u32) -> Mode {
+    match flags {
+        _ if flags & append != 0 => Mode::Append,
+        _ if flags & 3 != 0 => Mode::Write,
+        _ => Mode::Read,
+    }
+}
+
 /// What the host knows of a program.
 #[derive(Clone, Debug)]
 pub(super) struct Host {
@@ -31,8 +44,7 @@ pub(super) struct Host {
     input: Vec<u8>,
     /// How often it read behind the end of that.
     pub(super) reads_nothing: u64,
-    /// The first file that it wanted to open.
-    pub(super) wanted: Option<String>,
+    pub(super) files: Files,
     /// The state of the random numbers that it can ask for.
     random: u64,
     /// Where the memory begins that it can ask for.
@@ -56,7 +68,7 @@ impl Host {
             fromhost: place("fromhost"),
             input: Vec::new(),
             reads_nothing: 0,
-            wanted: None,
+            files: Files::default(),
             random: 1,
             heap: program.address_of("_end").unwrap_or(NOWHERE),
             half_stored: false,
@@ -84,8 +96,11 @@ mod simulators {
     pub(super) const VENUS_READ: u32 = 14;
     pub(super) const VENUS_WRITE: u32 = 15;
     pub(super) const VENUS_CLOSE: u32 = 16;
-    /// To flush a file, and to ask for its end and its error.
-    pub(super) const VENUS_STATES: std::ops::RangeInclusive<u32> = 18..=20;
+    pub(super) const VENUS_FLUSH: u32 = 18;
+    pub(super) const VENUS_AT_END: u32 = 19;
+    pub(super) const VENUS_ERROR: u32 = 20;
+    /// The flag of a file that is written at its end.
+    pub(super) const APPEND: u32 = 8;
     /// The library of Venus, whose function is in `a6`.
     pub(super) const VENUS_MEMORY: u32 = 0x3cc;
 }
@@ -98,6 +113,7 @@ mod linux {
     /// The folder of a file whose name is relative (`AT_FDCWD`).
     pub(super) const HERE: u32 = -100_i32 as u32;
     pub(super) const NO_FILE: u32 = -2_i32 as u32;
+    pub(super) const APPEND: u32 = 0o2000;
     pub(super) const CLOSE: u32 = 57;
     pub(super) const SEEK: u32 = 62;
     pub(super) const READ: u32 = 63;
@@ -141,11 +157,7 @@ impl Machine {
         let mut line = self.line(most.saturating_sub(ends.into()));
         let count = line.len() as u32;
         line.extend(ends.then_some(0));
-        let stored = (address..=u32::MAX).zip(line).all(|(address, byte)| {
-            self.text.stored(address, 1);
-            self.memory.write(address, [byte]).is_some()
-        });
-        if stored { count } else { linux::BAD_ADDRESS }
+        if self.store_bytes(address, line) { count } else { linux::BAD_ADDRESS }
     }
 
     /// Reads a line as a number, 0 where it is none.
@@ -164,13 +176,20 @@ impl Machine {
         (*state >> 32) as u32
     }
 
-    /// Remembers which file the program wanted to open; it has none.
-    fn want_file(&mut self, name: u32) {
-        let bytes = (name..=u32::MAX).take(STRING_MAX_BYTES).map_while(|address| {
+    /// Returns the text at an address, up to a 0.
+    pub(super) fn string(&self, address: u32) -> String {
+        let bytes = (address..=u32::MAX).take(STRING_MAX_BYTES).map_while(|address| {
             self.memory.bytes(address, 1)?.first().copied().filter(|byte| *byte != 0)
         });
-        let name = String::from_utf8_lossy(&bytes.collect::<Vec<u8>>()).into_owned();
-        self.host.wanted.get_or_insert(name);
+        String::from_utf8_lossy(&bytes.collect::<Vec<u8>>()).into_owned()
+    }
+
+    /// Stores bytes; reports whether memory is there for all.
+    pub(super) fn store_bytes(&mut self, address: u32, bytes: Vec<u8>) -> bool {
+        (address..=u32::MAX).zip(bytes).all(|(address, byte)| {
+            self.text.stored(address, 1);
+            self.memory.write(address, [byte]).is_some()
+        })
     }
 
     /// Stores a time as seconds and their parts, of 64 bits each; a cycle is a microsecond.
@@ -187,11 +206,6 @@ impl Machine {
     /// Returns how often the program read behind the end of its input.
     pub fn reads_nothing(&self) -> u64 {
         self.host.reads_nothing
-    }
-
-    /// Returns the first file that the program wanted to open, which it cannot.
-    pub fn wanted_file(&self) -> Option<&str> {
-        self.host.wanted.as_deref()
     }
 
     fn exit(&mut self, status: u32) {
@@ -256,11 +270,18 @@ impl Machine {
                 answer(self, end);
             }
             _ if self.is_answered_by_simulator(number, value) => {}
-            // There is no other file.
-            linux::READ | linux::CLOSE => answer(self, 0),
+            linux::READ => {
+                let read = self.read_file(value, self.register(A1), self.register(A2));
+                answer(self, if read == NOTHING { 0 } else { read });
+            }
+            linux::CLOSE => {
+                self.host.files.close(value);
+                answer(self, 0);
+            }
             linux::OPEN_AT if value == linux::HERE => {
-                self.want_file(self.register(A1));
-                answer(self, linux::NO_FILE);
+                let mode = mode(self.register(A2), linux::APPEND);
+                let file = self.open_file(self.register(A1), mode);
+                answer(self, if file == NOTHING { linux::NO_FILE } else { file });
             }
             linux::CLOCK => {
                 let result = self.store_time(self.register(A1), 1000);
@@ -270,7 +291,11 @@ impl Machine {
                 let result = self.store_time(value, 1);
                 answer(self, result);
             }
-            linux::SEEK => answer(self, linux::NO_SEEK),
+            linux::SEEK => {
+                let (by, from) = (self.register(A1) as i32, self.register(A2));
+                let place = self.host.files.seek(value, by, from);
+                answer(self, place.unwrap_or(linux::NO_SEEK));
+            }
             linux::STATUS => answer(self, linux::NO_CALL),
             _ => return false,
         }
@@ -301,20 +326,32 @@ impl Machine {
                 self.set_register(A0, number);
             }
             OPEN => {
-                self.want_file(value);
-                self.set_register(A0, u32::MAX);
+                let file = self.open_file(value, mode(self.register(A1), APPEND));
+                self.set_register(A0, file);
             }
             VENUS_OPEN if is_venus => {
-                self.want_file(value);
-                self.set_register(A0, u32::MAX);
+                let modes = [Mode::Read, Mode::Write, Mode::Append];
+                let mode = modes.get(self.register(A2) as usize).copied().unwrap_or(Mode::Read);
+                let file = self.open_file(value, mode);
+                self.set_register(A0, file);
             }
             VENUS_WRITE if is_venus => {
                 let written = self.write_file(value, self.register(A2), self.register(A3));
                 self.set_register(A0, written);
             }
-            VENUS_READ if is_venus => self.set_register(A0, 0),
-            VENUS_CLOSE if is_venus => self.set_register(A0, 0),
-            number if is_venus && VENUS_STATES.contains(&number) => self.set_register(A0, 0),
+            VENUS_READ if is_venus => {
+                let read = self.read_file(value, self.register(A2), self.register(A3));
+                self.set_register(A0, read);
+            }
+            VENUS_CLOSE if is_venus => {
+                let closed = self.host.files.close(value);
+                self.set_register(A0, closed.map_or(NOTHING, |()| 0));
+            }
+            VENUS_AT_END if is_venus => {
+                let is_at_end = self.host.files.is_at_end(value);
+                self.set_register(A0, u32::from(is_at_end.unwrap_or(true)));
+            }
+            VENUS_FLUSH | VENUS_ERROR if is_venus => self.set_register(A0, 0),
             VENUS_MEMORY => {
                 let result = match self.register(A6) {
                     1 => self.allocate((value.max(1)).next_multiple_of(16)),
@@ -364,6 +401,7 @@ impl Machine {
                 self.host.write(&bytes);
                 count
             }
+            Some(bytes) if self.host.files.write(file, &bytes).is_some() => count,
             _ => linux::BAD_FILE,
         }
     }

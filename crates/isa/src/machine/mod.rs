@@ -3,6 +3,7 @@
 mod atomic;
 mod control;
 mod execute;
+mod files;
 mod host;
 mod memory;
 mod stop;
@@ -18,6 +19,7 @@ use memory::Memory;
 use text::Text;
 use timer::Timer;
 
+pub use files::Folder;
 pub use host::OUTPUT_MAX_BYTES;
 pub use memory::{MEMORY_MAX_BYTES, SEGMENTS_MAX};
 pub use stop::Stopped;

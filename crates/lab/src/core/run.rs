@@ -1,6 +1,6 @@
 //! One run of a program, from its first instruction to its end.
 
-use super::{Moment, Window, label, options};
+use super::{Moment, Window, label, options, sources};
 use crate::destination::Stopped as Interrupted;
 use crate::exit::Exit;
 use crate::session;
@@ -9,7 +9,7 @@ use isa::cache::Cache;
 use isa::encode::SP;
 use isa::pipeline::Cycles;
 use isa::system::{Config, Profile, Seen, System};
-use isa::{Kind, Machine, Program, Step, Stopped};
+use isa::{Folder, Kind, Machine, Program, Step, Stopped};
 use model::{CORE_FORMAT, CoreCache, CoreCause, CoreFunction, CoreLine, CoreRun, ProgramFile};
 
 /// Steps between two questions whether to go on.
@@ -32,6 +32,8 @@ pub(super) struct Loaded {
     pub(super) file: ProgramFile,
     /// What it can read.
     pub(super) input: Vec<u8>,
+    /// The folder whose files it can read, if any.
+    pub(super) folder: Option<String>,
 }
 
 impl Loaded {
@@ -39,6 +41,9 @@ impl Loaded {
         let mut machine =
             experiments::start(&self.program, &self.file).map_err(anyhow::Error::msg)?;
         machine.set_input(self.input.clone());
+        if let Some(path) = &self.folder {
+            machine.set_folder(Folder { path: path.clone(), read: sources::beside });
+        }
         // Start-up code for Linux finds its arguments there: none.
         let top = machine.register(SP);
         machine.set_register(SP, top.saturating_sub(ARGUMENTS_BYTES));
@@ -120,11 +125,18 @@ impl Ran {
             };
             format!("the program read {times} {remedy}")
         });
-        let file = self.machine.wanted_file().map(|name| {
-            let name = wording::cleaned(&wording::short(name, 60));
-            format!("the program could not open {name}: core gives it no files but --input")
+        let name = |name: &str| wording::short(name, 60);
+        let missing = self.machine.missing_file().map(|file| {
+            format!(
+                "the program could not open {}; it is looked for beside the program",
+                name(file)
+            )
         });
-        reads.into_iter().chain(file).collect()
+        let written = self.machine.written_files().map(|(file, bytes)| {
+            let bytes = wording::counted(bytes as u64, "byte");
+            format!("the program wrote {bytes} to {}, which are not kept", name(file))
+        });
+        reads.into_iter().chain(missing).chain(written).collect()
     }
 }
 

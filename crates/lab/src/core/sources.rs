@@ -56,6 +56,10 @@ pub(super) fn load(args: &CoreArgs, files: &[File], compressed: bool) -> anyhow:
         memory: args.memory,
         ..ProgramFile::default()
     };
+    let folder = files
+        .first()
+        .filter(|_| !args.strict)
+        .map(|file| Path::new(&file.name).with_file_name("").display().to_string());
     if let Some(elf) = files.iter().find(|file| file.content.starts_with(ELF)) {
         let name = &elf.name;
         ensure!(files.len() == 1, "{name} is an ELF file, which is a whole program; name it alone");
@@ -66,7 +70,7 @@ pub(super) fn load(args: &CoreArgs, files: &[File], compressed: bool) -> anyhow:
         if args.strict {
             program.sparse_from = None;
         }
-        return Ok(Loaded { program, lines: Vec::new(), file, input: given });
+        return Ok(Loaded { program, lines: Vec::new(), file, input: given, folder });
     }
     let texts = files.iter().map(text).collect::<anyhow::Result<Vec<_>>>()?;
     let first = texts.first().map(|text| text.name.clone()).unwrap_or_default();
@@ -84,7 +88,7 @@ pub(super) fn load(args: &CoreArgs, files: &[File], compressed: bool) -> anyhow:
     if let Some(memory) = args.memory {
         program.add_memory(memory.address, memory.bytes);
     }
-    Ok(Loaded { program, lines, file, input: given })
+    Ok(Loaded { program, lines, file, input: given, folder })
 }
 
 /// Returns the text of a file: in UTF-8, in UTF-16 with its mark, or else in Latin-1.
@@ -127,6 +131,13 @@ fn named(name: &str, others: &[&str]) -> anyhow::Result<Text> {
         );
     };
     text(&read_file(path)?)
+}
+
+/// Returns the content of a file that a program opens: beside the program, or where the command runs.
+pub(super) fn beside(folder: &str, name: &str) -> Option<Vec<u8>> {
+    let paths = [Path::new(folder).join(name), PathBuf::from(name)];
+    let path = paths.iter().find(|path| path.is_file())?;
+    input::bytes(path, INPUT_BYTES_MAX).ok()
 }
 
 /// Returns a path without `.` and without folders that are left again.
