@@ -30,6 +30,9 @@ const UNDEFINED: u16 = 0;
 /// `STT_FUNC`; those before it are data and what has no type, those after it sections and files.
 const FUNCTION: u8 = 2;
 
+/// Where Spike has memory, which it gives to every program.
+const SIMULATORS_MEMORY: u32 = 0x8000_0000;
+
 /// A file, read at any offset.
 #[derive(Clone, Copy)]
 struct File<'a>(&'a [u8]);
@@ -88,8 +91,8 @@ impl Program {
     /// The bytes of a segment lie at its virtual address, and again at its physical one where that is
     /// another, from which start-up code copies them. A segment may be written if it or a section in
     /// it says so, or if it says nothing; all may be if there is a symbol `tohost`, since such programs
-    /// are made for simulators without protected memory. It also has the memory up to the stack that a
-    /// symbol names.
+    /// are made for simulators without protected memory; they also have memory from 0x80000000 on, as in Spike. It
+    /// also has the memory up to the stack that a symbol names.
     ///
     /// Symbols are those of functions, of data and without a type; names are cut after 256 bytes.
     ///
@@ -114,7 +117,8 @@ impl Program {
             why: "ends behind the last address; instructions must end at 0xfffffffe or before",
         })?;
         let symbols = symbols(file, &sections)?;
-        if symbols.iter().any(|symbol| symbol.name == "tohost") {
+        let has_host = symbols.iter().any(|symbol| symbol.name == "tohost");
+        if has_host {
             segments.iter_mut().for_each(|segment| segment.writable = true);
         }
         let mut program = Self {
@@ -123,6 +127,7 @@ impl Program {
             text: text.start as u32..last,
             text_bytes: u32::try_from(text_bytes).unwrap_or(u32::MAX),
             symbols,
+            sparse_from: has_host.then_some(SIMULATORS_MEMORY),
         };
         program.add_own_stack();
         Ok(program)

@@ -55,8 +55,8 @@ extern crate self as isa;
 pub use error::Error;
 pub use expand::expand;
 pub use machine::{
-    MEMORY_MAX_BYTES, MSIP_ADDRESS, MTIME_ADDRESS, MTIMECMP_ADDRESS, Machine, Misaligned,
-    OUTPUT_MAX_BYTES, SEGMENTS_MAX, Setup, Stopped, TIMER_ADDRESS, TIMER_BYTES,
+    Cycles, Folder, MEMORY_MAX_BYTES, MSIP_ADDRESS, MTIME_ADDRESS, MTIMECMP_ADDRESS, Machine,
+    Misaligned, OUTPUT_MAX_BYTES, SEGMENTS_MAX, Setup, Stopped, TIMER_ADDRESS, TIMER_BYTES,
 };
 pub use program::{Program, Segment, Symbol};
 pub use step::{Access, Cause, Exception, Interrupt, Kind, Step, Trap};

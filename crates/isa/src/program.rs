@@ -16,6 +16,9 @@ pub struct Program {
     pub text_bytes: u32,
     /// Names of addresses, where it comes with some, in order of their addresses.
     pub symbols: Vec<Symbol>,
+    /// The address from which on memory is everywhere: it comes into being, as zeros, where it is first accessed.
+    /// None where only segments and the stack are memory.
+    pub sparse_from: Option<u32>,
 }
 
 /// A piece of a program's memory. All of it can be read.
@@ -72,6 +75,7 @@ impl Program {
             text_bytes: size,
             segments: vec![Segment { address: base, bytes, size, writable: true }],
             symbols: Vec::new(),
+            sparse_from: None,
         }
     }
 

@@ -124,6 +124,12 @@ pub struct CoreCurve {
     pub text_bytes: u32,
     /// Instructions that retired.
     pub instructions: u64,
+    /// Lines of a set of the caches; 0 where all lines are one set.
+    #[serde(default)]
+    pub ways: u32,
+    /// Bytes of a line of the caches.
+    #[serde(default)]
+    pub line_bytes: u32,
     /// The sizes, ascending.
     pub points: Vec<CorePoint>,
 }

@@ -409,6 +409,8 @@ pub struct Looked {
     pub goes_on: bool,
     /// What it wrote.
     pub output: String,
+    /// Whether it read a counter of cycles or the time.
+    pub reads_clock: bool,
 }
 
 /// Steps between two questions whether to go on: they take some hundredths of a second.
@@ -454,6 +456,7 @@ pub fn look(
         limited: stopped == Stopped::Limit && steps == file.instructions_max,
         goes_on: stopped == Stopped::Limit && steps < file.instructions_max,
         output: String::from_utf8_lossy(machine.output()).into_owned(),
+        reads_clock: machine.reads_clock(),
     }))
 }
 

@@ -1,12 +1,13 @@
 //! Directives: sections, data, constants, alignment.
 
 use super::expression::{Expression, Operand, Parser};
-use super::layout::{Definition, Section, Source, What};
+use super::layout::{Section, Source, What};
 use super::lex::Token;
-use super::{Mistake, Place, no_floats};
+use super::names::Definition;
+use super::{Mistake, Place};
 
 /// Directives that change nothing here: the file's name, attributes for a linker or a debugger.
-const IGNORED: [&str; 18] = [
+const IGNORED: &[&str] = &[
     ".file",
     ".option",
     ".attribute",
@@ -18,14 +19,20 @@ const IGNORED: [&str; 18] = [
     ".hidden",
     ".extern",
     ".loc",
-    ".cfi_startproc",
-    ".cfi_endproc",
-    ".cfi_offset",
-    ".cfi_def_cfa_offset",
-    ".cfi_restore",
-    ".cfi_def_cfa",
     ".addrsig",
+    ".internal",
+    ".protected",
+    ".variant_cc",
+    ".title",
+    ".list",
+    ".nolist",
+    ".altmacro",
+    ".noaltmacro",
+    ".purgem",
 ];
+
+/// What begins the names of directives for a debugger.
+const DEBUGGERS: &str = ".cfi_";
 
 /// The most bytes that a directive may ask for; what is too much in all, the layout says.
 const BYTES_MAX: i64 = 64 << 20;
@@ -38,21 +45,37 @@ impl Source {
         place: Place,
     ) -> Result<(), Mistake> {
         match name {
-            ".text" => self.section = Section::Text,
-            ".data" | ".rodata" | ".bss" | ".sdata" | ".sbss" => self.section = Section::Data,
-            ".section" => {
-                let text =
-                    matches!(parser.peek(), Some(Token::Name(name)) if name.starts_with(".text"));
-                self.section = if text { Section::Text } else { Section::Data };
+            ".text" | ".data" | ".rodata" | ".bss" | ".sdata" | ".sbss" => {
+                self.section = if name == ".text" { Section::Text } else { Section::Data };
+                // RARS and MARS take an address here; the GNU assembler takes small numbers of subsections.
+                if parser.peek().is_some() {
+                    let address = self.number(parser, place, 0..=u32::MAX.into(), "an address")?;
+                    if address > 8192 {
+                        self.push(What::Origin(address as u32), place);
+                    }
+                }
+            }
+            ".org" => {
+                let address = self.number(parser, place, 0..=u32::MAX.into(), "an address")?;
+                self.push(What::Origin(address as u32), place);
+            }
+            ".section" | ".pushsection" => {
+                if name == ".pushsection" {
+                    self.sections.push(self.section);
+                }
+                self.section = section(parser);
+            }
+            ".popsection" | ".previous" => {
+                self.section = self.sections.pop().unwrap_or_default();
             }
             ".globl" | ".global" => {
                 while let Some(token) = parser.next() {
                     if let Token::Name(name) = token {
-                        self.global.insert(name.clone());
+                        self.names.export(name, place);
                     }
                 }
             }
-            ".equ" | ".set" | ".eqv" => {
+            ".equ" | ".set" | ".eqv" | ".equiv" => {
                 let Some(Token::Name(name)) = parser.next() else {
                     return Err(Mistake { place, what: format!("expected {name} NAME, VALUE") });
                 };
@@ -63,19 +86,28 @@ impl Source {
             }
             ".word" | ".long" | ".4byte" => self.values(4, parser, place)?,
             ".half" | ".short" | ".2byte" => self.values(2, parser, place)?,
-            ".byte" => self.values(1, parser, place)?,
+            ".byte" | ".1byte" => self.values(1, parser, place)?,
             ".dword" | ".quad" | ".8byte" => self.values(8, parser, place)?,
             ".asciz" | ".string" | ".asciiz" => self.text(true, parser, place)?,
             ".ascii" => self.text(false, parser, place)?,
+            ".float" | ".single" => self.reals(4, parser, place)?,
+            ".double" => self.reals(8, parser, place)?,
             ".space" | ".zero" | ".skip" => {
                 let count = self.number(parser, place, 0..=BYTES_MAX, "a number of bytes")?;
-                if parser.peek().is_some() {
-                    return parser.mistake(format!("{name} fills with zeros; give one number"));
-                }
-                self.push(What::Space(count as u32), place);
+                let value = self.optional(parser, place, 0)?;
+                self.push(What::Space(count as u32, value as u8), place);
+            }
+            ".fill" => {
+                let count = self.number(parser, place, 0..=BYTES_MAX, "how often to repeat")?;
+                let size = self.optional(parser, place, 1)?.clamp(0, 8) as u32;
+                let value = Expression::Number(self.optional(parser, place, 0)?);
+                // Values that are repeated are as many as a list could have.
+                let most = BYTES_MAX as usize / 8;
+                let values = vec![(value, place); (count as usize).min(most)];
+                self.push(What::Values(size, values), place);
             }
             ".align" | ".p2align" => {
-                let power = self.number(parser, place, 0..=12, "a power of two from 0 to 12")?;
+                let power = self.number(parser, place, 0..=16, "a power of two from 0 to 16")?;
                 self.push(What::Align(1 << power), place);
             }
             ".balign" => {
@@ -86,12 +118,10 @@ impl Source {
                 }
                 self.push(What::Align(bytes as u32), place);
             }
-            ".comm" => self.common(parser, place)?,
-            _ if IGNORED.contains(&name) || name == ".end" => {}
-            ".float" | ".double" => return Err(no_floats(place)),
-            ".macro" | ".endm" | ".end_macro" | ".include" | ".rept" | ".endr" | ".if"
-            | ".else" | ".endif" | ".incbin" => {
-                let what = format!("{name} is not supported; write the lines out");
+            ".comm" | ".lcomm" => self.common(parser, place)?,
+            _ if IGNORED.contains(&name) || name.starts_with(DEBUGGERS) => {}
+            ".incbin" => {
+                let what = format!("{name} is not supported; write the bytes out with .byte");
                 return Err(Mistake { place, what });
             }
             _ => return Err(Mistake { place, what: format!("unknown directive {name}") }),
@@ -106,15 +136,14 @@ impl Source {
         parser: &mut Parser<'_>,
         place: Place,
     ) -> Result<(), Mistake> {
-        let value = parser.expression(0, 0)?;
+        let mut value = parser.expression(0, 0)?;
         if parser.peek().is_some() {
             return parser.mistake("expected the end of the line");
         }
+        self.fold(&mut value);
+        let value = self.known(&value).map_or(value, Expression::Number);
         let item = self.push(What::Label, place);
-        // A constant may be given another value, which holds from there on in the GNU assembler; a value that
-        // changes is refused here.
-        let what = Definition::Constant(value);
-        self.define(name, what, item, place)
+        self.names.define(name, Definition::Constant(value), item, place)
     }
 
     /// Reads a number that must be known here.
@@ -136,19 +165,52 @@ impl Source {
 
     fn values(&mut self, bytes: u32, parser: &mut Parser<'_>, place: Place) -> Result<(), Mistake> {
         let mut values = Vec::new();
-        for (operand, at) in parser.operands()? {
-            match operand {
-                Operand::Expression(value) => values.push((value, at)),
-                _ => {
-                    return Err(Mistake { place: at, what: "expected a number or a label".into() });
-                }
-            }
+        for (mut value, count, at) in parser.list()? {
+            let count = self.known(&count).filter(|count| (0..=BYTES_MAX / 8).contains(count));
+            let Some(count) = count else {
+                return Err(Mistake { place: at, what: "expected how often to repeat it".into() });
+            };
+            self.fold(&mut value);
+            values.extend(std::iter::repeat_n((value, at), count as usize));
         }
-        if values.is_empty() {
-            return Err(Mistake { place, what: "expected numbers or labels".into() });
-        }
+        // The values may stand in the lines that follow.
         self.push(What::Values(bytes, values), place);
         Ok(())
+    }
+
+    /// Reads numbers with a point, as bits of 32 or 64.
+    fn reals(&mut self, bytes: u32, parser: &mut Parser<'_>, place: Place) -> Result<(), Mistake> {
+        let mut all = Vec::new();
+        while parser.peek().is_some() {
+            let is_negative = parser.is_sign('-') || parser.is_sign('u');
+            if is_negative || parser.is_sign('+') {
+                parser.next();
+            }
+            let value = match parser.peek() {
+                Some(Token::Real(value)) => *value,
+                Some(Token::Number(value)) => *value as f64,
+                _ => return parser.mistake("expected a number, such as 1.5"),
+            };
+            parser.next();
+            let value = if is_negative { -value } else { value };
+            match bytes {
+                4 => all.extend((value as f32).to_le_bytes()),
+                _ => all.extend(value.to_le_bytes()),
+            }
+            if parser.is_sign(',') {
+                parser.next();
+            }
+        }
+        self.push(What::Bytes(all), place);
+        Ok(())
+    }
+
+    /// Reads a further number that must be known here, if there is one.
+    fn optional(&self, parser: &mut Parser<'_>, place: Place, usual: i64) -> Result<i64, Mistake> {
+        match parser.peek() {
+            Some(_) => self.number(parser, place, i64::MIN..=i64::MAX, "a number"),
+            None => Ok(usual),
+        }
     }
 
     fn text(&mut self, ends: bool, parser: &mut Parser<'_>, place: Place) -> Result<(), Mistake> {
@@ -194,8 +256,19 @@ impl Source {
         let before = std::mem::replace(&mut self.section, Section::Data);
         self.push(What::Align(align as u32), place);
         let item = self.push(What::Label, place);
-        self.push(What::Space(bytes as u32), place);
+        self.push(What::Space(bytes as u32, 0), place);
         self.section = before;
-        self.define(&name, Definition::Label, item, place)
+        self.names.define(&name, Definition::Label, item, place)
     }
+}
+
+/// Returns the kind of a section that is named: of instructions by its name or its flags.
+fn section(parser: &mut Parser<'_>) -> Section {
+    let name = parser.next();
+    let begins = |start: &str| matches!(name, Some(Token::Name(name)) if name.starts_with(start));
+    let mut is_text = [".text", ".init", ".fini"].into_iter().any(begins) && !begins(".init_array");
+    while let Some(token) = parser.next() {
+        is_text |= matches!(token, Token::Text(flags) if flags.contains(&b'x'));
+    }
+    if is_text { Section::Text } else { Section::Data }
 }

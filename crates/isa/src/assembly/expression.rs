@@ -19,10 +19,31 @@ pub(super) enum Expression {
     Negative(Box<Expression>),
     Inverted(Box<Expression>),
     Both(char, Box<Expression>, Box<Expression>, Place),
-    /// `%hi` and `%lo`.
-    High(Box<Expression>),
-    Low(Box<Expression>),
+    /// `%hi`, `%lo` and others.
+    Part(Part, Box<Expression>),
 }
+
+/// A part of an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    High,
+    Low,
+    /// Of the distance from here.
+    DistanceHigh,
+    /// Of the distance of the instruction that a label names, whose high part it has.
+    DistanceLow,
+}
+
+/// The parts by the names that follow a `%`.
+const PARTS: [(&str, Part); 4] = [
+    ("hi", Part::High),
+    ("lo", Part::Low),
+    ("pcrel_hi", Part::DistanceHigh),
+    ("pcrel_lo", Part::DistanceLow),
+];
+
+/// What stands behind a name that a linker for shared libraries reads.
+const LINKERS_SUFFIX: &str = "@plt";
 
 /// What stands between commas.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,12 +60,14 @@ pub(super) struct Parser<'t> {
     tokens: &'t [Placed],
     /// Where the statement ends, for errors.
     end: Place,
+    /// Whether spaces may separate the values of a list.
+    is_list: bool,
 }
 
 impl<'t> Parser<'t> {
     pub(super) fn new(tokens: &'t [Placed]) -> Self {
-        let end = tokens.last().map_or(Place { line: 1, column: 1 }, |(_, place)| *place);
-        Self { tokens, end }
+        let end = tokens.last().map_or(Place::START, |(_, place)| *place);
+        Self { tokens, end, is_list: false }
     }
 
     pub(super) fn place(&self) -> Place {
@@ -86,6 +109,8 @@ impl<'t> Parser<'t> {
     /// missing, as in Ripes and Venus.
     pub(super) fn operands(&mut self) -> Result<Vec<(Operand, Place)>, Mistake> {
         let mut operands = Vec::new();
+        // As in Ripes and Venus, a comma is a space.
+        self.takes(',');
         while self.peek().is_some() {
             let place = self.place();
             operands.push((self.operand()?, place));
@@ -94,6 +119,24 @@ impl<'t> Parser<'t> {
             }
         }
         Ok(operands)
+    }
+
+    /// Reads the values of a list, each with how often it stands there (`value : count`); a comma may end the list.
+    pub(super) fn list(&mut self) -> Result<Vec<(Expression, Expression, Place)>, Mistake> {
+        let mut values = Vec::new();
+        self.is_list = true;
+        while self.peek().is_some() {
+            let place = self.place();
+            if let Some(Token::Text(_)) = self.peek() {
+                return self.mistake("expected a number or a label");
+            }
+            let value = self.expression(0, 0)?;
+            let is_repeated = self.takes(':');
+            let count = if is_repeated { self.expression(0, 0)? } else { Expression::Number(1) };
+            values.push((value, count, place));
+            self.takes(',');
+        }
+        Ok(values)
     }
 
     /// Returns the register that a name is.
@@ -135,14 +178,21 @@ impl<'t> Parser<'t> {
 
     /// Reads an expression whose operators bind more closely than a level.
     pub(super) fn expression(&mut self, level: u32, depth: u32) -> Result<Expression, Mistake> {
+        let is_number = matches!(self.peek(), Some(Token::Number(_)));
         let mut left = self.term(depth)?;
         while let Some(Token::Sign(sign)) = self.peek() {
             let binds = match sign {
-                '*' | '/' => 5,
-                '+' | '-' => 4,
-                'l' | 'r' => 3,
-                '&' => 2,
-                '|' | '^' => 1,
+                // A part of an address may follow a register without a comma.
+                '%' if matches!(self.second(), Some(Token::Name(_))) => break,
+                // Two numbers of a list, such as `1 -2` of Venus.
+                'u' if self.is_list && is_number => break,
+                '*' | '/' | '%' => 7,
+                '+' | '-' | 'u' => 6,
+                'l' | 'r' => 5,
+                '&' => 4,
+                '|' | '^' => 3,
+                'e' | 'n' | 'm' | 'g' | '<' | '>' => 2,
+                'a' | 'o' => 1,
                 _ => break,
             };
             if binds <= level {
@@ -151,7 +201,8 @@ impl<'t> Parser<'t> {
             let place = self.place();
             self.next();
             let right = self.expression(binds, depth)?;
-            left = Expression::Both(*sign, Box::new(left), Box::new(right), place);
+            let sign = if *sign == 'u' { '-' } else { *sign };
+            left = Expression::Both(sign, Box::new(left), Box::new(right), place);
         }
         Ok(left)
     }
@@ -170,19 +221,32 @@ impl<'t> Parser<'t> {
                 let what = format!("{name}: registers of RISC-V have no $; write {}", &name[1..]);
                 Err(Mistake { place, what })
             }
-            Some(Token::Name(name)) => Ok(Expression::Name(name.clone(), place)),
-            Some(Token::Sign('-')) => Ok(Expression::Negative(inner(self)?)),
+            Some(Token::Name(name)) => {
+                let name = name.strip_suffix(LINKERS_SUFFIX).unwrap_or(name);
+                Ok(Expression::Name(name.into(), place))
+            }
+            Some(Token::Sign('-' | 'u')) => Ok(Expression::Negative(inner(self)?)),
             Some(Token::Sign('+')) => inner(self).map(|inner| *inner),
             Some(Token::Sign('~')) => Ok(Expression::Inverted(inner(self)?)),
+            Some(Token::Sign('!')) => {
+                let zero = Box::new(Expression::Number(0));
+                Ok(Expression::Both('e', inner(self)?, zero, place))
+            }
             Some(Token::Sign('(')) => self.closed(depth),
-            Some(Token::Sign('%')) => match self.next() {
-                Some(Token::Name(name)) if self.is_sign('(') && (name == "hi" || name == "lo") => {
-                    self.next();
-                    let inner = Box::new(self.closed(depth)?);
-                    Ok(if name == "hi" { Expression::High(inner) } else { Expression::Low(inner) })
-                }
-                _ => Err(Mistake { place, what: "expected %hi(label) or %lo(label)".into() }),
-            },
+            Some(Token::Sign('%')) => {
+                let name = match self.next() {
+                    Some(Token::Name(name)) if self.is_sign('(') => name.as_str(),
+                    _ => "",
+                };
+                let known = PARTS.iter().find(|(known, _)| *known == name);
+                let Some((_, part)) = known else {
+                    let what =
+                        "expected %hi(label), %lo(label), %pcrel_hi(label) or %pcrel_lo(label)";
+                    return Err(Mistake { place, what: what.into() });
+                };
+                self.next();
+                Ok(Expression::Part(*part, Box::new(self.closed(depth)?)))
+            }
             None => Err(Mistake { place, what: "expected a number or a label".into() }),
             Some(_) => {
                 Err(Mistake { place, what: "expected a register, a number or a label".into() })
@@ -202,12 +266,30 @@ impl Expression {
     pub(super) fn any(&self, is_so: &dyn Fn(&Expression) -> bool) -> bool {
         is_so(self)
             || match self {
-                Self::Negative(inner)
-                | Self::Inverted(inner)
-                | Self::High(inner)
-                | Self::Low(inner) => inner.any(is_so),
+                Self::Negative(inner) | Self::Inverted(inner) | Self::Part(_, inner) => {
+                    inner.any(is_so)
+                }
                 Self::Both(_, left, right, _) => left.any(is_so) || right.any(is_so),
                 _ => false,
             }
+    }
+
+    /// Puts numbers in the place of names that have one.
+    pub(super) fn fold(&mut self, number: &dyn Fn(&str, Place) -> Option<i64>) {
+        match self {
+            Self::Name(name, place) => {
+                if let Some(number) = number(name, *place) {
+                    *self = Self::Number(number);
+                }
+            }
+            Self::Negative(inner) | Self::Inverted(inner) | Self::Part(_, inner) => {
+                inner.fold(number);
+            }
+            Self::Both(_, left, right, _) => {
+                left.fold(number);
+                right.fold(number);
+            }
+            _ => {}
+        }
     }
 }

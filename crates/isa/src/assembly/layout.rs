@@ -1,17 +1,18 @@
 //! Where everything lies, and what it is then.
 
-use super::expression::{Expression, Operand, Parser};
+use super::expression::{Expression, Operand, Parser, Part};
 use super::lex::{Placed, Token};
+use super::names::{Definition, Names};
 use super::pseudo::{self, Real, Use};
 use super::short::short;
 use super::table::Form;
 use super::{
     Assembled, DATA_ADDRESS, HEAP_BYTES, Mistake, Place, TEXT_ADDRESS, no_floats, register_name,
 };
-use crate::csr;
 use crate::encode::{ZERO, nop};
 use crate::program::{Program, Segment, Symbol};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::{TIMER_ADDRESS, csr};
+use std::collections::BTreeSet;
 
 /// The most bytes of instructions: as far as `jal` reaches.
 const TEXT_MAX_BYTES: u64 = 1 << 20;
@@ -40,8 +41,11 @@ pub(super) enum What {
     /// Numbers, and how many bytes each has.
     Values(u32, Vec<(Expression, Place)>),
     Bytes(Vec<u8>),
-    Space(u32),
+    /// Bytes, all with the same value.
+    Space(u32, u8),
     Align(u32),
+    /// What follows in the section lies from this address on.
+    Origin(u32),
 }
 
 struct Item {
@@ -52,32 +56,21 @@ struct Item {
     size: u32,
 }
 
-#[derive(Clone, Debug)]
-pub(super) enum Definition {
-    Label,
-    Constant(Expression),
-}
-
-/// A text that was read.
+/// Texts that were read.
 #[derive(Default)]
 pub(super) struct Source {
     pub(super) section: Section,
+    /// Sections to go back to, the last on top.
+    pub(super) sections: Vec<Section>,
+    /// The directive of the statement before, if that lists data.
+    listing: Option<String>,
     items: Vec<Item>,
-    /// Names, with the items before which they stand and where they are defined.
-    names: BTreeMap<String, (Definition, usize, Place)>,
+    pub(super) names: Names,
     /// Labels that are numbers, in their order.
     locals: Vec<(u32, usize)>,
-    pub(super) global: BTreeSet<String>,
 }
 
 impl Source {
-    /// Gives a name a value.
-    pub(super) fn constant_of(&mut self, name: &str, value: i64) {
-        let place = Place { line: 1, column: 1 };
-        let definition = Definition::Constant(Expression::Number(value));
-        self.names.insert(name.into(), (definition, 0, place));
-    }
-
     /// Reads a statement.
     pub(super) fn read(&mut self, statement: &[Placed]) -> Result<(), Mistake> {
         let mut parser = Parser::new(statement);
@@ -85,7 +78,9 @@ impl Source {
             let place = parser.place();
             let item = self.push(What::Label, place);
             match parser.next() {
-                Some(Token::Name(name)) => self.define(name, Definition::Label, item, place)?,
+                Some(Token::Name(name)) => {
+                    self.names.define(name, Definition::Label, item, place)?
+                }
                 Some(Token::Number(number)) => self.locals.push((*number as u32, item)),
                 _ => {
                     return Err(Mistake {
@@ -97,6 +92,17 @@ impl Source {
             parser.next();
         }
         let place = parser.place();
+        let listing = self.listing.take();
+        let goes_on = matches!(
+            parser.peek(),
+            Some(Token::Number(_) | Token::Real(_) | Token::Text(_) | Token::Sign('-' | 'u'))
+        );
+        if let Some(name) = listing.filter(|_| goes_on) {
+            // The lines of a table, of which the first has the directive.
+            self.directive(&name, &mut parser, place)?;
+            self.listing = Some(name);
+            return Ok(());
+        }
         let name = match parser.next() {
             None => return Ok(()),
             Some(Token::Name(name)) => name,
@@ -112,7 +118,14 @@ impl Source {
             return self.constant(name, &mut parser, place);
         }
         if name.starts_with('.') {
-            return self.directive(&name.to_ascii_lowercase(), &mut parser, place);
+            let name = name.to_ascii_lowercase();
+            self.directive(&name, &mut parser, place)?;
+            let lists = matches!(
+                self.items.last(),
+                Some(Item { what: What::Values(..) | What::Bytes(_), .. })
+            );
+            self.listing = lists.then_some(name);
+            return Ok(());
         }
         self.instruction(&name.to_ascii_lowercase(), &mut parser, place)
     }
@@ -126,6 +139,11 @@ impl Source {
         let Some(usage) = pseudo::usage(name) else { return Err(unknown(name, place)) };
         let operands = parser.operands()?.into_iter();
         let mut operands: Vec<Operand> = operands.map(|(operand, _)| operand).collect();
+        for operand in &mut operands {
+            if let Operand::Expression(value) | Operand::Memory(value, _) = operand {
+                self.fold(value);
+            }
+        }
         // A label may have the name of a register, as in some exercises for Venus.
         if let ("la" | "lla" | "call" | "j", Some(last @ Operand::Register(_))) =
             (name, operands.last_mut())
@@ -156,19 +174,12 @@ impl Source {
         self.items.len() - 1
     }
 
-    pub(super) fn define(
-        &mut self,
-        name: &str,
-        what: Definition,
-        item: usize,
-        place: Place,
-    ) -> Result<(), Mistake> {
-        if let Some((_, _, before)) = self.names.get(name) {
-            let what = format!("{name} is defined in line {} already", before.line);
-            return Err(Mistake { place, what });
-        }
-        self.names.insert(name.into(), (what, item, place));
-        Ok(())
+    /// Puts numbers in the place of constants that are known here, since they may change.
+    pub(super) fn fold(&self, value: &mut Expression) {
+        value.fold(&|name, place| match self.names.get(name, place) {
+            Some((Definition::Constant(value), ..)) => self.known(value),
+            _ => None,
+        });
     }
 
     /// Returns the value of an expression that depends on no address.
@@ -180,7 +191,8 @@ impl Source {
     fn is_address(&self, value: &Expression, depth: u32) -> bool {
         value.any(&|part| match part {
             Expression::Here | Expression::Local(..) => true,
-            Expression::Name(name, _) => match self.names.get(name) {
+            Expression::Part(Part::DistanceHigh | Part::DistanceLow, _) => true,
+            Expression::Name(name, place) => match self.names.get(name, *place) {
                 Some((Definition::Constant(value), ..)) => {
                     depth > DEPTH_MAX || self.is_address(value, depth + 1)
                 }
@@ -198,7 +210,7 @@ impl Source {
         Ok(match value {
             Expression::Number(value) => *value,
             Expression::Here => address(at),
-            Expression::Name(name, place) => match self.names.get(name) {
+            Expression::Name(name, place) => match self.names.get(name, *place) {
                 Some((Definition::Label, item, _)) => address(*item),
                 Some((Definition::Constant(_), ..)) if depth > DEPTH_MAX => {
                     return Err(Mistake {
@@ -230,10 +242,17 @@ impl Source {
                 })?;
                 address(*item)
             }
-            Expression::Negative(value) => -inner(value)?,
+            Expression::Negative(value) => inner(value)?.wrapping_neg(),
             Expression::Inverted(value) => !inner(value)?,
-            Expression::High(value) => high(inner(value)?),
-            Expression::Low(value) => low(inner(value)?),
+            Expression::Part(Part::High, value) => high(inner(value)?),
+            Expression::Part(Part::Low, value) => low(inner(value)?),
+            Expression::Part(Part::DistanceHigh, value) => {
+                high(inner(value)?.wrapping_sub(address(at)))
+            }
+            Expression::Part(Part::DistanceLow, label) => {
+                let (value, item) = self.high_part(label)?;
+                low(self.value(value, item, depth)?.wrapping_sub(address(item)))
+            }
             Expression::Both(sign, left, right, place) => {
                 let (left, right) = (inner(left)?, inner(right)?);
                 let result = match sign {
@@ -241,6 +260,15 @@ impl Source {
                     '-' => left.checked_sub(right),
                     '*' => left.checked_mul(right),
                     '/' => left.checked_div(right),
+                    '%' => left.checked_rem(right),
+                    'e' => Some(i64::from(left == right)),
+                    'n' => Some(i64::from(left != right)),
+                    '<' => Some(i64::from(left < right)),
+                    '>' => Some(i64::from(left > right)),
+                    'm' => Some(i64::from(left <= right)),
+                    'g' => Some(i64::from(left >= right)),
+                    'a' => Some(i64::from(left != 0 && right != 0)),
+                    'o' => Some(i64::from(left != 0 || right != 0)),
                     'l' => u32::try_from(right)
                         .ok()
                         .filter(|by| *by < 32)
@@ -250,32 +278,66 @@ impl Source {
                     '|' => Some(left | right),
                     _ => Some(left ^ right),
                 };
-                let fits = |value: &i64| value.unsigned_abs() <= 1 << 40;
-                let what = || "the expression has no value of 32 bits".into();
-                result.filter(fits).ok_or_else(|| Mistake { place: *place, what: what() })?
+                let what = || "the expression has no value of 64 bits".into();
+                result.ok_or_else(|| Mistake { place: *place, what: what() })?
             }
+        })
+    }
+
+    /// Returns the value, and the instruction, whose high part the instruction at a label has.
+    fn high_part(&self, label: &Expression) -> Result<(&Expression, usize), Mistake> {
+        let (name, place) = match label {
+            Expression::Name(name, place) => (name.as_str(), *place),
+            _ => ("it", Place::START),
+        };
+        let from = self.names.get(name, place).map(|(_, item, _)| *item);
+        let from = from.or_else(|| match label {
+            Expression::Local(number, true, _) => {
+                self.locals.iter().rfind(|(known, _)| known == number).map(|(_, item)| *item)
+            }
+            _ => None,
+        });
+        let items = from.and_then(|from| self.items.get(from..)).unwrap_or_default();
+        let found = (from.unwrap_or(0)..).zip(items).find_map(|(at, item)| match &item.what {
+            What::Code(Real { value: Expression::Part(Part::DistanceHigh, value), .. }) => {
+                Some((&**value, at))
+            }
+            _ => None,
+        });
+        found.ok_or_else(|| {
+            let what = format!("{name} is no label of an instruction with %pcrel_hi");
+            Mistake { place, what }
         })
     }
 
     /// Gives every item its address.
     fn lay_out(&mut self) -> Result<(), Mistake> {
         let (mut text, mut data) = (0, 0);
+        let (mut next_text, mut next_data) = (u64::from(TEXT_ADDRESS), u64::from(DATA_ADDRESS));
         for item in &mut self.items {
-            let (offset, start, most, what) = match item.section {
-                Section::Text => (&mut text, TEXT_ADDRESS, TEXT_MAX_BYTES, "1 MiB of instructions"),
-                Section::Data => (&mut data, DATA_ADDRESS, DATA_MAX_BYTES, "64 MiB of data"),
+            let (offset, next, most, what) = match item.section {
+                Section::Text => {
+                    (&mut text, &mut next_text, TEXT_MAX_BYTES, "1 MiB of instructions")
+                }
+                Section::Data => (&mut data, &mut next_data, DATA_MAX_BYTES, "64 MiB of data"),
             };
-            item.address = start + *offset as u32;
+            if let What::Origin(address) = item.what {
+                *next = address.into();
+            }
+            item.address = *next as u32;
             item.size = match &item.what {
-                What::Label => 0,
+                What::Label | What::Origin(_) => 0,
                 What::Code(_) => item.size.max(2),
                 What::Values(bytes, values) => bytes * values.len() as u32,
                 What::Bytes(bytes) => bytes.len() as u32,
-                What::Space(bytes) => *bytes,
-                What::Align(bytes) => item.address.next_multiple_of(*bytes) - item.address,
+                What::Space(bytes, _) => *bytes,
+                What::Align(bytes) => {
+                    (*next).next_multiple_of(u64::from(*bytes)) as u32 - item.address
+                }
             };
             *offset += u64::from(item.size);
-            if *offset > most {
+            *next += u64::from(item.size);
+            if *offset > most || *next > 1 << 32 {
                 return Err(Mistake {
                     place: item.place,
                     what: format!("the program has more than {what}"),
@@ -290,7 +352,7 @@ impl Source {
         for round in 0.. {
             self.lay_out()?;
             let is_long = |(at, item): (usize, &Item)| match &item.what {
-                What::Code(real) if item.size == 2 => {
+                What::Code(real) if item.size == 2 && !real.short => {
                     let moves = real.how != Use::Exact && round >= ROUNDS_MAX;
                     let fixed = matches!(real.how, Use::DistanceHigh | Use::DistanceLow);
                     (moves || fixed || self.word(at, real).ok().and_then(short).is_none())
@@ -311,42 +373,40 @@ impl Source {
 
     /// Makes the program.
     pub(super) fn link(mut self, compressed: bool, mistakes: &mut Vec<Mistake>) -> Assembled {
-        if !compressed {
-            for item in &mut self.items {
-                item.size = 4;
-            }
+        for item in &mut self.items {
+            let is_short = compressed || matches!(&item.what, What::Code(real) if real.short);
+            item.size = if is_short { 2 } else { 4 };
         }
         let laid_out = if compressed { self.shorten() } else { self.lay_out() };
-        let (mut text, mut data, mut lines) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut chunks, mut lines) = (Chunks::default(), Vec::new());
         if let Err(mistake) = laid_out {
             mistakes.push(mistake);
             // Without addresses, all else would also be wrong.
             self.items.clear();
         }
+        self.names.check(mistakes);
         for (at, item) in self.items.iter().enumerate() {
-            let bytes = match item.section {
-                Section::Text => &mut text,
-                Section::Data => &mut data,
-            };
+            let bytes = chunks.at(item);
             if matches!(item.what, What::Code(_)) {
-                lines.push((item.address, item.place.line));
+                lines.push((item.address, item.place));
             }
             if let Err(mistake) = self.bytes(at, item, bytes) {
                 mistakes.push(mistake);
-                bytes.resize(bytes.len().next_multiple_of(2), 0);
             }
         }
         if lines.is_empty() && mistakes.is_empty() {
-            let place = Place { line: 1, column: 1 };
-            mistakes.push(Mistake { place, what: "the file has no instructions".into() });
+            let what = "the file has no instructions".into();
+            mistakes.push(Mistake { place: Place::START, what });
         }
-        Assembled { program: self.program(text, data), lines }
+        let program = if mistakes.is_empty() { self.program(chunks) } else { Program::default() };
+        lines.sort_by_key(|(address, _)| *address);
+        Assembled { program, lines, files: Vec::new() }
     }
 
     /// Writes the bytes of an item.
     fn bytes(&self, at: usize, item: &Item, bytes: &mut Vec<u8>) -> Result<(), Mistake> {
         match &item.what {
-            What::Label => {}
+            What::Label | What::Origin(_) => {}
             What::Code(_) if !item.address.is_multiple_of(2) => {
                 let what = "the instruction has an odd address; put .align 2 before it".into();
                 return Err(Mistake { place: item.place, what });
@@ -355,6 +415,10 @@ impl Source {
                 let word = self.word(at, real)?;
                 match short(word).filter(|_| item.size == 2) {
                     Some(half) => bytes.extend(half.to_le_bytes()),
+                    None if real.short => {
+                        let what = "no instruction of 16 bits has these operands".into();
+                        return Err(Mistake { place: item.place, what });
+                    }
                     None => bytes.extend(word.to_le_bytes()),
                 }
             }
@@ -370,7 +434,7 @@ impl Source {
                 }
             }
             What::Bytes(known) => bytes.extend(known),
-            What::Space(count) => bytes.resize(bytes.len() + *count as usize, 0),
+            What::Space(count, value) => bytes.resize(bytes.len() + *count as usize, *value),
             // Between instructions, `nop` fills what can be run through.
             What::Align(_) if item.section == Section::Text => {
                 let odd = item.size % 4;
@@ -395,7 +459,7 @@ impl Source {
             Use::DistanceLow => self.items[at - 1].address,
             _ => item.address,
         };
-        let distance = given - i64::from(from);
+        let distance = given.wrapping_sub(from.into());
         let value = match real.how {
             // A word that is written without its sign, such as 0xffffff00.
             Use::Exact if matches!(real.form, Form::Constant(_)) && given >> 11 == 0x1f_ffff => {
@@ -447,38 +511,27 @@ impl Source {
         })
     }
 
-    fn program(&self, text: Vec<u8>, data: Vec<u8>) -> Program {
-        let end = |start: u32, bytes: &[u8]| start + bytes.len() as u32;
-        let (text_end, data_end) = (end(TEXT_ADDRESS, &text), end(DATA_ADDRESS, &data));
+    fn program(&self, chunks: Chunks) -> Program {
         let first = self.items.iter().find(|item| matches!(item.what, What::Code(_)));
         let label = |name: &str| {
-            let (definition, item, _) = self.names.get(name)?;
-            let is_label = matches!(definition, Definition::Label);
-            is_label.then(|| self.items.get(*item)).flatten().map(|item| item.address)
+            let (_, item, _) = self.names.labels().find(|(known, ..)| *known == name)?;
+            self.items.get(item).map(|item| item.address)
         };
-        let main = || label("main").filter(|_| self.global.contains("main"));
+        let main = || label("main").filter(|_| self.names.is_global("main"));
         let entry = label("_start").or_else(main).or(first.map(|item| item.address));
         let sizes = |item: &Item| if matches!(item.what, What::Code(_)) { item.size } else { 0 };
         let text_bytes = self.items.iter().map(sizes).sum();
+        let texts = chunks.of(Section::Text);
+        let text = texts.clone().map(|chunk| chunk.address).min().unwrap_or(TEXT_ADDRESS)
+            ..texts.map(Chunk::end).max().unwrap_or(TEXT_ADDRESS);
+        let data_end = chunks.of(Section::Data).map(Chunk::end).max().unwrap_or(DATA_ADDRESS);
         Program {
             entry: entry.unwrap_or(TEXT_ADDRESS),
-            symbols: self.symbols(entry, text_end, data_end),
-            text: TEXT_ADDRESS..text_end,
+            symbols: self.symbols(entry, text.end, data_end),
+            text,
             text_bytes,
-            segments: vec![
-                Segment {
-                    address: TEXT_ADDRESS,
-                    size: text.len() as u32,
-                    bytes: text,
-                    writable: false,
-                },
-                Segment {
-                    address: DATA_ADDRESS,
-                    size: data.len() as u32 + HEAP_BYTES,
-                    bytes: data,
-                    writable: true,
-                },
-            ],
+            segments: chunks.segments(),
+            sparse_from: Some(0),
         }
     }
 
@@ -491,48 +544,114 @@ impl Source {
             }) if *rd != ZERO => Some(name),
             _ => None,
         });
-        let functions: BTreeSet<&String> = calls.chain(&self.global).collect();
-        let labels = self.names.iter().filter(|(_, (what, ..))| matches!(what, Definition::Label));
-        let mut symbols: Vec<(Symbol, bool)> = labels
-            .filter_map(|(name, (_, item, _))| {
-                let item = self.items.get(*item)?;
-                let starts = functions.contains(name) || entry == Some(item.address);
+        let called: BTreeSet<&String> = calls.collect();
+        let mut symbols: Vec<(Symbol, bool, Section)> = self
+            .names
+            .labels()
+            .filter_map(|(name, item, is_global)| {
+                let item = self.items.get(item)?;
+                let starts = is_global || called.contains(name) || entry == Some(item.address);
                 let starts = starts || item.section == Section::Data;
-                Some((Symbol { name: name.clone(), address: item.address, size: 0 }, starts))
+                let symbol = Symbol { name: name.clone(), address: item.address, size: 0 };
+                Some((symbol, starts, item.section))
             })
             .collect();
         let of_loader =
             [("__global_pointer$", DATA_ADDRESS), ("_end", data_end.next_multiple_of(16))];
-        let of_loader =
-            of_loader.map(|(name, address)| Symbol { name: name.into(), address, size: 0 });
-        symbols.extend(of_loader.map(|symbol| (symbol, false)));
-        symbols.sort_by_key(|(symbol, _)| symbol.address);
+        symbols.extend(of_loader.map(|(name, address)| {
+            (Symbol { name: name.into(), address, size: 0 }, false, Section::Data)
+        }));
+        symbols.sort_by_key(|(symbol, ..)| symbol.address);
         let starts: Vec<u32> = symbols
             .iter()
-            .filter(|(_, starts)| *starts)
-            .map(|(symbol, _)| symbol.address)
+            .filter(|(_, starts, _)| *starts)
+            .map(|(symbol, ..)| symbol.address)
             .collect();
-        let sized = symbols.into_iter().map(|(symbol, is_start)| {
-            let Symbol { address, .. } = symbol;
-            let end = if address < DATA_ADDRESS { text_end } else { data_end };
-            let next = starts.get(starts.partition_point(|start| *start <= address));
+        let sized = symbols.into_iter().map(|(symbol, is_start, section)| {
+            let end = if section == Section::Text { text_end } else { data_end };
+            let next = starts.get(starts.partition_point(|start| *start <= symbol.address));
             let next = next.map_or(end, |next| end.min(*next));
-            Symbol { size: if is_start { next - address } else { 0 }, ..symbol }
+            let size = if is_start { next.saturating_sub(symbol.address) } else { 0 };
+            Symbol { size, ..symbol }
         });
         sized.collect()
     }
 }
 
+/// A run of bytes of a section.
+#[derive(Debug)]
+struct Chunk {
+    section: Section,
+    address: u32,
+    bytes: Vec<u8>,
+}
+
+impl Chunk {
+    fn end(&self) -> u32 {
+        self.address.saturating_add(self.bytes.len() as u32)
+    }
+}
+
+/// All runs of bytes, as they are written.
+#[derive(Debug)]
+struct Chunks(Vec<Chunk>);
+
+impl Default for Chunks {
+    fn default() -> Self {
+        let of = |section, address| Chunk { section, address, bytes: Vec::new() };
+        Self(vec![of(Section::Text, TEXT_ADDRESS), of(Section::Data, DATA_ADDRESS)])
+    }
+}
+
+impl Chunks {
+    /// Returns the bytes behind which an item is written.
+    fn at(&mut self, item: &Item) -> &mut Vec<u8> {
+        let Item { section, address, .. } = *item;
+        let last = self.0.iter().rposition(|chunk| chunk.section == section);
+        let at = last.filter(|_| !matches!(item.what, What::Origin(_))).unwrap_or(self.0.len());
+        if at == self.0.len() {
+            self.0.push(Chunk { section, address, bytes: Vec::new() });
+        }
+        &mut self.0[at].bytes
+    }
+
+    /// Returns the chunks of a section that have bytes.
+    fn of(&self, section: Section) -> impl Iterator<Item = &Chunk> + Clone {
+        self.0.iter().filter(move |chunk| chunk.section == section && !chunk.bytes.is_empty())
+    }
+
+    /// Returns the segments; behind the last data there is memory for a heap, as far as there is room.
+    fn segments(self) -> Vec<Segment> {
+        let last = self.of(Section::Data).max_by_key(|chunk| chunk.end());
+        let (last, from) =
+            last.map_or((DATA_ADDRESS, DATA_ADDRESS), |one| (one.address, one.end()));
+        let starts = self.0.iter().filter(|chunk| !chunk.bytes.is_empty()).map(|one| one.address);
+        let next = starts.chain([TIMER_ADDRESS, u32::MAX]).filter(|start| *start >= from).min();
+        let heap = HEAP_BYTES.min(next.unwrap_or(u32::MAX) - from);
+        let chunks = self.0.into_iter().filter(|chunk| {
+            let is_heap = chunk.section == Section::Data && chunk.address == last;
+            !chunk.bytes.is_empty() || is_heap
+        });
+        let segment = |chunk: Chunk| {
+            let Chunk { section, address, bytes } = chunk;
+            let writable = section == Section::Data;
+            let heap = if writable && address == last { heap } else { 0 };
+            Segment { address, size: bytes.len() as u32 + heap, bytes, writable }
+        };
+        chunks.map(segment).collect()
+    }
+}
+
 /// The part of a number for `lui`, which with [`low`] gives it.
 fn high(value: i64) -> i64 {
-    (value + 0x800) >> 12 & 0xf_ffff
+    value.wrapping_add(0x800) >> 12 & 0xf_ffff
 }
 
 fn low(value: i64) -> i64 {
     i64::from(((value as u32) << 20) as i32 >> 20)
 }
 
-fn csr_number(name: &str) -> Option<u16> {
+pub(super) fn csr_number(name: &str) -> Option<u16> {
     csr::NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, number)| *number)
 }
 

@@ -7,44 +7,75 @@ use super::{Mistake, Place};
 pub(super) enum Token {
     Name(String),
     Number(i64),
+    /// A number with a point or an exponent.
+    Real(f64),
     /// `1b` or `1f`: the label of that number before or behind.
     Local(u32, bool),
     Text(Vec<u8>),
-    /// A sign; `l` and `r` are `<<` and `>>`.
+    /// A sign; those of two characters have letters ([`SIGNS`]), and so has a `-` that stands before a number and
+    /// behind a space, `u`.
     Sign(char),
 }
+
+/// Signs of two characters.
+const SIGNS: [(&str, char); 9] = [
+    ("<<", 'l'),
+    (">>", 'r'),
+    ("==", 'e'),
+    ("!=", 'n'),
+    ("<>", 'n'),
+    ("<=", 'm'),
+    (">=", 'g'),
+    ("&&", 'a'),
+    ("||", 'o'),
+];
 
 /// A token, and where it begins.
 pub(super) type Placed = (Token, Place);
 
-/// Returns the statements of a text, which end with a line or a `;`; comments are left out.
-pub(super) fn statements(text: &str, mistakes: &mut Vec<Mistake>) -> Vec<Vec<Placed>> {
-    let mut reader = Reader { rest: text, place: Place { line: 1, column: 1 } };
+/// Reports whether a character may be part of a name or a number.
+pub(super) fn is_part(c: char) -> bool {
+    c.is_alphanumeric() || "_.$@".contains(c)
+}
+
+/// Returns how many bytes a string or a character between quotes has, at whose first quote the text begins: up to
+/// the end of the line where it has no end.
+pub(super) fn quoted_bytes(text: &str) -> usize {
+    let mut is_escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            '\n' => return if text.starts_with('"') { at } else { 1 },
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            // An apostrophe is a quote only around one character.
+            _ if text.starts_with('\'') && at > 8 => return 1,
+            _ if text.starts_with(c) && at > 1 => return at + 1,
+            '"' if text.starts_with(c) => return at + 1,
+            _ => {}
+        }
+    }
+    if text.starts_with('"') { text.len() } else { 1 }
+}
+
+/// Returns the tokens of a statement that begins at a place.
+pub(super) fn tokens(text: &str, place: Place) -> Result<Vec<Placed>, Mistake> {
+    let mut reader = Reader { rest: text, place, is_behind_space: true };
     let mut all = Vec::new();
-    let mut statement = Vec::new();
     loop {
         let place = reader.place;
         match reader.token() {
-            Ok(Some(Token::Sign('\n' | ';'))) => all.push(std::mem::take(&mut statement)),
-            Ok(Some(token)) => statement.push((token, place)),
-            Ok(None) if reader.rest.is_empty() => break,
+            Ok(Some(token)) => all.push((token, place)),
+            Ok(None) if reader.rest.is_empty() => return Ok(all),
             Ok(None) => {}
-            Err(what) => {
-                mistakes.push(Mistake { place, what });
-                // The rest of the line would be misread.
-                reader.skip(|c| c != '\n');
-                statement.clear();
-            }
+            Err(what) => return Err(Mistake { place, what }),
         }
     }
-    all.push(statement);
-    all.retain(|statement| !statement.is_empty());
-    all
 }
 
 struct Reader<'a> {
     rest: &'a str,
     place: Place,
+    is_behind_space: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -55,10 +86,7 @@ impl<'a> Reader<'a> {
     fn next(&mut self) -> Option<char> {
         let c = self.peek()?;
         self.rest = &self.rest[c.len_utf8()..];
-        self.place = match c {
-            '\n' => Place { line: self.place.line + 1, column: 1 },
-            _ => Place { column: self.place.column + 1, ..self.place },
-        };
+        self.place.column += 1;
         Some(c)
     }
 
@@ -74,46 +102,53 @@ impl<'a> Reader<'a> {
     /// Returns the next token; none where a comment or a space was skipped, or at the end.
     fn token(&mut self) -> Result<Option<Token>, String> {
         let Some(c) = self.peek() else { return Ok(None) };
-        let is_part = |c: char| c.is_alphanumeric() || "_.$@".contains(c);
+        let is_behind_space = self.is_behind_space;
+        self.is_behind_space = c.is_whitespace();
+        let double = SIGNS.iter().find(|(text, _)| self.rest.starts_with(text));
         match c {
-            '\n' | ';' => {}
-            _ if c.is_whitespace() || c == '\u{feff}' => {
+            // A mark of the order of bytes, and spaces without a width.
+            _ if c.is_whitespace() || c == '\u{feff}' || c == '\u{200b}' => {
                 self.next();
                 return Ok(None);
             }
-            '#' => {
-                self.skip(|c| c != '\n');
-                return Ok(None);
-            }
-            '/' if self.rest.starts_with("//") => {
-                self.skip(|c| c != '\n');
-                return Ok(None);
-            }
-            '/' if self.rest.starts_with("/*") => {
-                let Some(end) = self.rest.find("*/") else {
-                    self.skip(|_| true);
-                    return Err("the comment that begins here has no end: */".into());
-                };
-                let left = self.rest.len() - end - 2;
-                while self.rest.len() > left {
-                    self.next();
-                }
-                return Ok(None);
-            }
-            '0'..='9' => return number(self.skip(is_part)).map(Some),
+            '0'..='9' => return self.number().map(Some),
             '"' => return self.string().map(|bytes| Some(Token::Text(bytes))),
             '\'' => return self.character().map(|value| Some(Token::Number(value))),
-            '<' | '>' if self.rest[1..].starts_with(c) => {
+            _ if let Some((_, sign)) = double => {
                 self.next();
                 self.next();
-                return Ok(Some(Token::Sign(if c == '<' { 'l' } else { 'r' })));
+                return Ok(Some(Token::Sign(*sign)));
             }
-            _ if is_part(c) => return Ok(Some(Token::Name(self.skip(is_part).into()))),
-            _ if ",():+-*/|&^~%=".contains(c) => {}
+            _ if is_part(c) => {
+                let text = self.skip(is_part);
+                let real = text.parse().ok().filter(|_| text.starts_with('.'));
+                return Ok(Some(real.map_or_else(|| Token::Name(text.into()), Token::Real)));
+            }
+            '-' if is_behind_space && self.rest[1..].starts_with(|c: char| c.is_ascii_digit()) => {
+                self.next();
+                return Ok(Some(Token::Sign('u')));
+            }
+            _ if ",():+-*/|&^~%=<>!".contains(c) => {}
             _ => return Err(format!("unexpected {c:?}")),
         }
         self.next();
         Ok(Some(Token::Sign(c)))
+    }
+
+    fn number(&mut self) -> Result<Token, String> {
+        let before = self.rest;
+        let text = self.skip(is_part);
+        let is_hex = text.starts_with("0x") || text.starts_with("0X");
+        // The exponent of a number with a point may have a sign.
+        if !is_hex && text.ends_with(['e', 'E']) && self.rest.starts_with(['-', '+']) {
+            self.next();
+            self.skip(is_part);
+        }
+        let text = &before[..before.len() - self.rest.len()];
+        match text.parse::<f64>() {
+            Ok(value) if !is_hex && text.contains(['.', 'e', 'E']) => Ok(Token::Real(value)),
+            _ => number(text),
+        }
     }
 
     fn string(&mut self) -> Result<Vec<u8>, String> {
@@ -181,12 +216,13 @@ impl<'a> Reader<'a> {
                     ('v', 11),
                     ('e', 27),
                 ];
+                // What is no escape is itself.
                 let found = known.iter().find(|(letter, _)| *letter == c);
-                let (_, byte) = found.ok_or(
-                    r#"unknown escape; \n, \t, \r, \0, \\, \", \', \x41 and \u00e4 are known"#,
-                )?;
                 self.next();
-                bytes.push(*byte);
+                match found {
+                    Some((_, byte)) => bytes.push(*byte),
+                    None => bytes.extend(c.to_string().bytes()),
+                }
                 return Ok(());
             }
         };
@@ -219,9 +255,9 @@ fn number(text: &str) -> Result<Token, String> {
         [b'0', _, ..] => (&lower[1..], 8),
         _ => (lower.as_str(), 10),
     };
-    let value = i64::from_str_radix(digits, radix).map_err(|_| bad())?;
-    if value > u32::MAX.into() {
-        return Err(format!("{text} has more than 32 bits"));
-    }
-    Ok(Token::Number(value))
+    let value = u64::from_str_radix(digits, radix).map_err(|error| match error.kind() {
+        std::num::IntErrorKind::PosOverflow => format!("{text} has more than 64 bits"),
+        _ => bad(),
+    })?;
+    Ok(Token::Number(value as i64))
 }

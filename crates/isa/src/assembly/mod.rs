@@ -1,14 +1,18 @@
 //! Text as instructions, and instructions as text.
 //!
-//! [`assemble`] takes what courses with Ripes, Venus, RARS and small files for the GNU assembler have in common:
-//! RV32IMA with csrs, labels, directives for data, and the pseudo-instructions of the RISC-V Assembly
-//! Programmer's Manual. docs/core.md lists them. [`disassemble`] is its reverse.
+//! [`assemble`] takes what courses with Ripes, Venus, RARS, QtRvSim and small files for the GNU assembler have in
+//! common: RV32IMAC with csrs, labels, directives for data, macros, and the pseudo-instructions of the RISC-V
+//! Assembly Programmer's Manual. docs/core.md lists them. [`disassemble`] is its reverse.
 
 mod data;
 mod disassemble;
+mod expand;
 mod expression;
 mod layout;
 mod lex;
+mod lines;
+mod macros;
+mod names;
 mod pseudo;
 mod short;
 mod table;
@@ -34,13 +38,19 @@ pub const HEAP_BYTES: u32 = 1 << 20;
 /// The most mistakes that are listed.
 const MISTAKES_MAX: usize = 100;
 
-/// A place in a text, counted from 1.
+/// A place in a text; lines and columns are counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
+    /// The number of the file, in the order in which they were read.
+    pub file: u32,
     /// The line.
     pub line: u32,
     /// The column, in characters.
     pub column: u32,
+}
+
+impl Place {
+    const START: Place = Place { file: 0, line: 1, column: 1 };
 }
 
 /// What is wrong in a text, and where.
@@ -53,6 +63,37 @@ pub struct Mistake {
     pub what: String,
 }
 
+/// All that is wrong in some texts.
+#[derive(Clone, Debug)]
+pub struct Mistakes {
+    /// The first, by their places.
+    pub listed: Vec<Mistake>,
+    /// How many there are.
+    pub count: usize,
+    /// The names of the files.
+    pub files: Vec<String>,
+}
+
+/// A text to assemble.
+#[derive(Clone, Debug, Default)]
+pub struct Text {
+    /// The name of its file.
+    pub name: String,
+    /// What stands in it.
+    pub text: String,
+}
+
+/// Returns no text: what is assembled stands alone.
+///
+/// # Errors
+/// Always: the name of what is not there.
+pub fn alone(name: &str, _: &str) -> Result<Text, String> {
+    Err(format!("{name} cannot be read here"))
+}
+
+/// Returns the text that another one names: the name, and that of the file that has it.
+pub type Reader<'a> = &'a dyn Fn(&str, &str) -> Result<Text, String>;
+
 /// Returns the mistake of a text that needs floating point.
 fn no_floats(place: Place) -> Mistake {
     Mistake { place, what: "the machine has no floating point (RV32IMA)".into() }
@@ -63,41 +104,41 @@ fn no_floats(place: Place) -> Mistake {
 pub struct Assembled {
     /// The program.
     pub program: Program,
-    /// The address of each instruction and the line that it comes from, ascending.
-    pub lines: Vec<(u32, u32)>,
+    /// The address of each instruction and the place that it comes from, ascending.
+    pub lines: Vec<(u32, Place)>,
+    /// The names of the files.
+    pub files: Vec<String>,
 }
 
-/// Assembles a text with some constants of other names; with `compressed`, into instructions of 16 bits where
-/// there are such.
+/// Assembles texts into one program, with some constants of other names; with `compressed`, into instructions of 16
+/// bits where there are such. `read` finds the texts that they include or import.
 ///
 /// # Errors
 /// All mistakes, by their places.
 pub fn assemble(
-    text: &str,
+    texts: &[Text],
     constants: &[(String, i64)],
     compressed: bool,
-) -> Result<Assembled, Vec<Mistake>> {
-    let mut mistakes = Vec::new();
-    let statements = lex::statements(text, &mut mistakes);
+    read: Reader<'_>,
+) -> Result<Assembled, Mistakes> {
     let mut source = layout::Source::default();
     // What compilers' start-up code loads into gp.
-    source.constant_of("__global_pointer$", DATA_ADDRESS.into());
-    constants.iter().for_each(|(name, value)| source.constant_of(name, *value));
-    for statement in &statements {
-        if let Err(mistake) = source.read(statement) {
-            mistakes.push(mistake);
-        }
-        if mistakes.len() > MISTAKES_MAX {
-            break;
-        }
-    }
+    source.names.give("__global_pointer$", DATA_ADDRESS.into());
+    table::DEVICES.iter().for_each(|(name, value)| source.names.give(name, *value));
+    constants.iter().for_each(|(name, value)| source.names.give(name, *value));
+    let expander = macros::Expander::new(source, read);
+    let (source, files, mut mistakes) = expander.read_all(texts);
     let assembled = source.link(compressed, &mut mistakes);
     mistakes.sort_by_key(|mistake| mistake.place);
     // What stands for two instructions may be wrong in both.
     mistakes.dedup();
+    if mistakes.is_empty() {
+        return Ok(Assembled { files, ..assembled });
+    }
+    let count = mistakes.len();
     mistakes.truncate(MISTAKES_MAX);
-    if mistakes.is_empty() { Ok(assembled) } else { Err(mistakes) }
+    Err(Mistakes { listed: mistakes, count, files })
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

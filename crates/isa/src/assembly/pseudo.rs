@@ -1,7 +1,7 @@
 //! Instructions as they are written, and the ones that they stand for.
 
 use super::expression::{Expression, Operand};
-use super::table::{Form, form};
+use super::table::{Form, SHORT_NAMES, form};
 use crate::csr;
 use crate::encode::{self, RA, Register, ZERO};
 
@@ -29,6 +29,8 @@ pub(super) struct Real {
     pub(super) rs2: Register,
     pub(super) value: Expression,
     pub(super) how: Use,
+    /// Whether it must have 16 bits.
+    pub(super) short: bool,
 }
 
 /// Pseudo-instructions and their operands.
@@ -72,11 +74,20 @@ pub(super) const PSEUDO: &[(&str, &str)] = &[
     ("rdcycleh", "rd"),
     ("rdtime", "rd"),
     ("rdinstret", "rd"),
+    ("rdtimeh", "rd"),
+    ("rdinstreth", "rd"),
     ("zext.b", "rd, rs"),
+    ("zext.h", "rd, rs"),
+    ("sext.b", "rd, rs"),
+    ("sext.h", "rd, rs"),
+    ("move", "rd, rs"),
+    ("b", "label"),
+    ("unimp", ""),
+    ("pause", ""),
 ];
 
 fn real(form: Form, [rd, rs1, rs2]: [Register; 3], value: Expression, how: Use) -> Real {
-    Real { form, rd, rs1, rs2, value, how }
+    Real { form, rd, rs1, rs2, value, how, short: false }
 }
 
 /// An instruction of registers alone.
@@ -133,11 +144,22 @@ fn written(
         return plain(form, operands, known);
     }
     let of = |name: &str| form(name);
+    if let Some(short) = name.strip_prefix("c.") {
+        return shortened(short, operands, known);
+    }
     Some(match (name, operands) {
+        ("unimp", []) => {
+            vec![real(of("csrrw")?, [ZERO; 3], number(csr::CYCLE), Use::Exact)]
+        }
+        // A hint, which does nothing here.
+        ("pause", []) => constant(of("addi")?, ZERO, ZERO, number(0)),
+        ("zext.h", [R(d), R(s)]) => extended("srli", *d, *s, 16)?,
+        ("sext.h", [R(d), R(s)]) => extended("srai", *d, *s, 16)?,
+        ("sext.b", [R(d), R(s)]) => extended("srai", *d, *s, 24)?,
         ("nop", []) => constant(of("addi")?, ZERO, ZERO, number(0)),
         ("li", [R(d), E(value)]) => load_constant(*d, value, known(value)),
         ("la" | "lla", [R(d), E(label)]) => far(*d, of("addi")?, *d, ZERO, label),
-        ("mv", [R(d), R(s)]) => constant(of("addi")?, *d, *s, number(0)),
+        ("mv" | "move", [R(d), R(s)]) => constant(of("addi")?, *d, *s, number(0)),
         ("not", [R(d), R(s)]) => constant(of("xori")?, *d, *s, Expression::Number(-1)),
         ("zext.b", [R(d), R(s)]) => constant(of("andi")?, *d, *s, number(255)),
         ("neg", [R(d), R(s)]) => registers(of("sub")?, *d, ZERO, *s),
@@ -157,7 +179,7 @@ fn written(
         ("ble", [R(s), R(t), E(to)]) => branch(of("bge")?, *t, *s, to),
         ("bgtu", [R(s), R(t), E(to)]) => branch(of("bltu")?, *t, *s, to),
         ("bleu", [R(s), R(t), E(to)]) => branch(of("bgeu")?, *t, *s, to),
-        ("j" | "tail", [E(to)]) => jump(ZERO, to),
+        ("j" | "b" | "tail", [E(to)]) => jump(ZERO, to),
         ("call", [E(to)]) => jump(RA, to),
         ("jr", [R(s)]) => constant(of("jalr")?, ZERO, *s, number(0)),
         ("jr", [M(offset, s)]) => constant(of("jalr")?, ZERO, *s, offset.clone()),
@@ -173,8 +195,40 @@ fn written(
         ("rdcycleh", [R(d)]) => constant(of("csrrs")?, *d, ZERO, number(csr::CYCLEH)),
         ("rdtime", [R(d)]) => constant(of("csrrs")?, *d, ZERO, number(csr::TIME)),
         ("rdinstret", [R(d)]) => constant(of("csrrs")?, *d, ZERO, number(csr::INSTRET)),
+        ("rdtimeh", [R(d)]) => constant(of("csrrs")?, *d, ZERO, number(csr::TIMEH)),
+        ("rdinstreth", [R(d)]) => constant(of("csrrs")?, *d, ZERO, number(csr::INSTRETH)),
         _ => return None,
     })
+}
+
+/// An instruction of 16 bits, by its name without `c.`.
+fn shortened(
+    name: &str,
+    operands: &[Operand],
+    known: &dyn Fn(&Expression) -> Option<i64>,
+) -> Option<Vec<Real>> {
+    let (_, full) = SHORT_NAMES.iter().find(|(short, _)| *short == name)?;
+    let sp = || Operand::Register(encode::SP);
+    let mut all = operands.to_vec();
+    match (name, operands.len()) {
+        ("addi16sp", 1) => all.splice(0..0, [sp(), sp()]).for_each(drop),
+        ("addi4spn", 2) => all.insert(1, sp()),
+        // What is computed with is also where the result goes.
+        _ if form(full).is_some_and(Form::has_three) && all.len() == 2 => {
+            all.insert(0, all.first()?.clone());
+        }
+        _ => {}
+    }
+    let mut reals = written(full, &all, known)?;
+    reals.iter_mut().for_each(|real| real.short = true);
+    Some(reals).filter(|reals| reals.len() == 1)
+}
+
+/// Two shifts that leave the low bits of a register, with zeros or its sign above.
+fn extended(right: &str, rd: Register, rs: Register, bits: u16) -> Option<Vec<Real>> {
+    let mut both = constant(form("slli")?, rd, rs, number(bits));
+    both.extend(constant(form(right)?, rd, rd, number(bits)));
+    Some(both)
 }
 
 /// An instruction of the machine under its own name.
@@ -190,7 +244,7 @@ fn plain(
             constant(form, *d, *s, value.clone())
         }
         (Form::Load(_) | Form::JumpRegister(_), [R(d), M(offset, s)])
-        | (Form::Load(_), [R(d), E(offset), R(s)])
+        | (Form::Load(_), [R(d), E(offset), R(s)] | [R(d), R(s), E(offset)])
         | (Form::JumpRegister(_), [R(d), R(s), E(offset)]) => {
             constant(form, *d, *s, offset.clone())
         }
@@ -201,7 +255,20 @@ fn plain(
         (Form::Store(_), [R(t), E(label), R(high)]) if known(label).is_none() => {
             far(*high, form, ZERO, *t, label)
         }
-        (Form::Store(_), [R(t), M(offset, s)] | [R(t), E(offset), R(s)]) => {
+        // The address of a device, which no offset can be.
+        (Form::Store(_), [R(t), E(address), R(high)])
+            if known(address).is_some_and(|known| !(-2048..2048).contains(&known)) =>
+        {
+            let high_part = Form::Upper(encode::lui);
+            vec![
+                real(high_part, [*high, ZERO, ZERO], address.clone(), Use::High),
+                real(form, [ZERO, *high, *t], address.clone(), Use::Low),
+            ]
+        }
+        (
+            Form::Store(_),
+            [R(t), M(offset, s)] | [R(t), E(offset), R(s)] | [R(t), R(s), E(offset)],
+        ) => {
             vec![real(form, [ZERO, *s, *t], offset.clone(), Use::Exact)]
         }
         (Form::Branch(_), [R(s), R(t), E(to)]) => branch(form, *s, *t, to),
@@ -242,6 +309,10 @@ fn load_constant(rd: Register, value: &Expression, known: Option<i64>) -> Vec<Re
 
 /// Returns how a name is used; none if it is no instruction.
 pub(super) fn usage(name: &str) -> Option<&'static str> {
+    let name = match name.strip_prefix("c.") {
+        Some(short) => SHORT_NAMES.iter().find(|(known, _)| *known == short)?.1,
+        None => name,
+    };
     let pseudo = PSEUDO.iter().find(|(known, _)| *known == name).map(|(_, usage)| *usage);
     pseudo.or_else(|| form(name).map(Form::usage))
 }

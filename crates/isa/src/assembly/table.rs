@@ -38,6 +38,11 @@ impl Form {
         }
     }
 
+    /// Reports whether a result and two values are named.
+    pub(super) fn has_three(self) -> bool {
+        matches!(self, Form::Registers(_) | Form::Constant(_) | Form::Shift(_))
+    }
+
     /// Returns the operands as a manual writes them.
     pub(super) fn usage(self) -> &'static str {
         match self {
@@ -95,6 +100,53 @@ pub(super) const REGISTERS: [&str; 32] = [
     "zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1", "a0", "a1", "a2", "a3", "a4",
     "a5", "a6", "a7", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4",
     "t5", "t6",
+];
+
+/// Instructions of 16 bits by their names without `c.`, and the instructions that they are.
+pub(super) const SHORT_NAMES: &[(&str, &str)] = &[
+    ("nop", "nop"),
+    ("addi", "addi"),
+    ("li", "li"),
+    ("lui", "lui"),
+    ("addi16sp", "addi"),
+    ("addi4spn", "addi"),
+    ("mv", "mv"),
+    ("add", "add"),
+    ("sub", "sub"),
+    ("xor", "xor"),
+    ("or", "or"),
+    ("and", "and"),
+    ("andi", "andi"),
+    ("slli", "slli"),
+    ("srli", "srli"),
+    ("srai", "srai"),
+    ("lw", "lw"),
+    ("sw", "sw"),
+    ("lwsp", "lw"),
+    ("swsp", "sw"),
+    ("j", "j"),
+    ("jal", "jal"),
+    ("jr", "jr"),
+    ("jalr", "jalr"),
+    ("beqz", "beqz"),
+    ("bnez", "bnez"),
+    ("ebreak", "ebreak"),
+];
+
+/// Names of devices that Ripes gives to programs, and what they are in its usual arrangement.
+pub(super) const DEVICES: [(&str, i64); 12] = [
+    ("LED_MATRIX_0_BASE", 0xf000_0000),
+    ("LED_MATRIX_0_SIZE", 0xdac),
+    ("LED_MATRIX_0_WIDTH", 35),
+    ("LED_MATRIX_0_HEIGHT", 25),
+    ("SWITCHES_0_BASE", 0xf000_0dac),
+    ("SWITCHES_0_SIZE", 4),
+    ("SWITCHES_0_N", 8),
+    ("D_PAD_0_BASE", 0xf000_0db0),
+    ("D_PAD_0_UP", 0xf000_0db0),
+    ("D_PAD_0_DOWN", 0xf000_0db4),
+    ("D_PAD_0_LEFT", 0xf000_0db8),
+    ("D_PAD_0_RIGHT", 0xf000_0dbc),
 ];
 
 /// Returns the register of a name: `x5`, `t0`, `fp`.

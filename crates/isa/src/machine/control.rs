@@ -20,7 +20,7 @@ pub(super) struct Control {
     mepc: u32,
     mcause: u32,
     mtval: u32,
-    /// What is added to the steps so far to give `mcycle`.
+    /// What is added to the cycles so far to give `mcycle`.
     cycle_offset: u64,
     /// What is added to the instructions so far to give `minstret`.
     retired_offset: u64,
@@ -106,7 +106,7 @@ impl Machine {
             // what was written (volume I, "Zicntr").
             MCYCLE | MCYCLEH => {
                 let wanted = replaced(cycles, value, number == MCYCLEH);
-                control.cycle_offset = wanted.wrapping_sub(self.steps + 1);
+                control.cycle_offset = wanted.wrapping_sub(self.clock + 1);
             }
             MINSTRET | MINSTRETH => {
                 let wanted = replaced(instret, value, number == MINSTRETH);
@@ -119,7 +119,7 @@ impl Machine {
     }
 
     fn cycles(&self) -> u64 {
-        self.steps.wrapping_add(self.control.cycle_offset)
+        self.clock.wrapping_add(self.control.cycle_offset)
     }
 
     fn instret(&self) -> u64 {
@@ -140,14 +140,14 @@ impl Machine {
         self.set_alarm();
     }
 
-    /// Determines anew from which step on there may be an interrupt to take. Whatever changes the
+    /// Determines anew from which cycle on there may be an interrupt to take. Whatever changes the
     /// answer calls it, so that a step has one number to compare.
     pub(super) fn set_alarm(&mut self) {
         let chosen = if self.control.enabled { self.control.chosen } else { 0 };
         self.alarm = if self.exited.is_some() || self.pending() & chosen != 0 {
-            self.steps
+            self.clock
         } else if chosen & bit(Interrupt::Timer) != 0 {
-            self.steps.saturating_add(self.timer.compare.saturating_sub(self.time()))
+            self.clock.saturating_add(self.timer.compare.saturating_sub(self.time()))
         } else {
             u64::MAX
         };
@@ -192,6 +192,7 @@ impl Machine {
     pub(super) fn enter(&mut self, trap: Trap) -> Result<u32, Stopped> {
         let control = &mut self.control;
         if control.mtvec == 0 {
+            self.note_access(trap);
             return Err(Stopped::Unhandled { pc: self.pc, trap });
         }
         control.mepc = self.pc;
@@ -210,8 +211,17 @@ impl Machine {
             self.faults += 1;
             self.fault.get_or_insert((self.pc, trap));
         }
+        self.note_access(trap);
         self.set_alarm();
         Ok(base.wrapping_add(entry))
+    }
+
+    /// Remembers the first load or store where no memory is.
+    fn note_access(&mut self, trap: Trap) {
+        use Exception::{LoadAccess, StoreAccess};
+        if let Cause::Exception(LoadAccess | StoreAccess) = trap.cause {
+            self.access_fault.get_or_insert((self.pc, trap));
+        }
     }
 
     /// `mret`: where the program goes on.
@@ -234,7 +244,7 @@ impl Machine {
             return None;
         }
         // It is reached when this instruction is done.
-        self.timer.set_time(self.timer.compare, self.steps + 1);
+        self.timer.set_time(self.timer.compare, self.clock + 1);
         self.set_alarm();
         Some(())
     }

@@ -1,6 +1,7 @@
 //! What each instruction does.
 
-use super::{Machine, Misaligned};
+use super::{MTIME_ADDRESS, Machine, Misaligned};
+use crate::csr;
 use crate::decode::{Instruction, Op};
 use crate::step::{Access, Cause, Exception, Interrupt, Step, Trap};
 
@@ -120,7 +121,7 @@ impl Machine {
             return Some(u32::from_le_bytes(word));
         }
         // The timer has words alone.
-        let word = if N == 4 { self.timer.read(address, self.steps) } else { None };
+        let word = if N == 4 { self.read_timer(address) } else { None };
         word.or_else(|| exception(step, Exception::LoadAccess, address))
     }
 
@@ -149,9 +150,16 @@ impl Machine {
     }
 
     #[cold]
+    fn read_timer(&mut self, address: u32) -> Option<u32> {
+        let word = self.timer.read(address, self.clock)?;
+        self.reads_clock |= address >= MTIME_ADDRESS;
+        Some(word)
+    }
+
+    #[cold]
     fn store_to_timer(&mut self, address: u32, value: &[u8]) -> Option<()> {
         let word = u32::from_le_bytes(*value.first_chunk()?);
-        self.timer.write(address, word, self.steps)?;
+        self.timer.write(address, word, self.clock)?;
         self.set_alarm();
         Some(())
     }
@@ -162,6 +170,7 @@ impl Machine {
         let (csr, function, field) = ((word >> 20) as u16, word >> 12 & 7, word >> 15 & 31);
         let source = if function < 4 { register } else { field };
         let old = self.csr(csr)?;
+        self.reads_clock |= matches!(csr & 0xf7f, csr::CYCLE | csr::TIME | csr::MCYCLE);
         let new = match function & 3 {
             1 => source,
             2 => old | source,

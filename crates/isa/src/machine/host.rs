@@ -2,8 +2,9 @@
 
 use super::Machine;
 use super::execute::exception;
+use super::files::{Files, Mode};
 use crate::Program;
-use crate::encode::{A0, A1, A2, A7, Register, slli, srai};
+use crate::encode::{A0, A1, A2, A3, A6, A7, Register, slli, srai};
 use crate::step::{Exception, Step};
 
 /// The most bytes of a program's output that are kept.
@@ -12,8 +13,23 @@ pub const OUTPUT_MAX_BYTES: usize = 1 << 16;
 /// The most bytes that are looked at for the end of a string.
 const STRING_MAX_BYTES: usize = 1 << 12;
 
+/// Cycles of a second, where a program asks for the time.
+const CYCLES_OF_SECOND: u64 = 1_000_000;
+
 /// An address that no double word has.
 const NOWHERE: u32 = 1;
+
+/// What a call returns that cannot do what it is to do.
+pub(super) const NOTHING: u32 = u32::MAX;
+
+/// Returns what is done with a file that is opened with some flags.
+fn mode(flags: u32, append: u32) -> Mode {
+    match flags {
+        _ if flags & append != 0 => Mode::Append,
+        _ if flags & 3 != 0 => Mode::Write,
+        _ => Mode::Read,
+    }
+}
 
 /// What the host knows of a program.
 #[derive(Clone, Debug)]
@@ -26,6 +42,11 @@ pub(super) struct Host {
     fromhost: u32,
     /// What it can read, the last byte first.
     input: Vec<u8>,
+    /// How often it read behind the end of that.
+    pub(super) reads_nothing: u64,
+    pub(super) files: Files,
+    /// The state of the random numbers that it can ask for.
+    random: u64,
     /// Where the memory begins that it can ask for.
     heap: u32,
     /// Its low half was stored, and the high half not yet.
@@ -46,6 +67,9 @@ impl Host {
             tohost: place("tohost"),
             fromhost: place("fromhost"),
             input: Vec::new(),
+            reads_nothing: 0,
+            files: Files::default(),
+            random: 1,
             heap: program.address_of("_end").unwrap_or(NOWHERE),
             half_stored: false,
             features_read: 0,
@@ -58,8 +82,38 @@ impl Host {
     }
 }
 
+/// Calls of RARS and of Venus that others do not have.
+mod simulators {
+    pub(super) const TIME: u32 = 30;
+    pub(super) const MIDI: u32 = 31;
+    pub(super) const SLEEP: u32 = 32;
+    pub(super) const MIDI_SYNC: u32 = 33;
+    pub(super) const SEED: u32 = 40;
+    pub(super) const RANDOM: u32 = 41;
+    pub(super) const RANDOM_BELOW: u32 = 42;
+    pub(super) const OPEN: u32 = 1024;
+    pub(super) const VENUS_OPEN: u32 = 13;
+    pub(super) const VENUS_READ: u32 = 14;
+    pub(super) const VENUS_WRITE: u32 = 15;
+    pub(super) const VENUS_CLOSE: u32 = 16;
+    pub(super) const VENUS_FLUSH: u32 = 18;
+    pub(super) const VENUS_AT_END: u32 = 19;
+    pub(super) const VENUS_ERROR: u32 = 20;
+    /// The flag of a file that is written at its end.
+    pub(super) const APPEND: u32 = 8;
+    /// The library of Venus, whose function is in `a6`.
+    pub(super) const VENUS_MEMORY: u32 = 0x3cc;
+}
+
 /// Calls of Linux, as newlib and Ripes use them.
 mod linux {
+    pub(super) const OPEN_AT: u32 = 56;
+    pub(super) const TIME_OF_DAY: u32 = 169;
+    pub(super) const CLOCK: u32 = 403;
+    /// The folder of a file whose name is relative (`AT_FDCWD`).
+    pub(super) const HERE: u32 = -100_i32 as u32;
+    pub(super) const NO_FILE: u32 = -2_i32 as u32;
+    pub(super) const APPEND: u32 = 0o2000;
     pub(super) const CLOSE: u32 = 57;
     pub(super) const SEEK: u32 = 62;
     pub(super) const READ: u32 = 63;
@@ -94,6 +148,7 @@ impl Machine {
             let Some(byte) = self.host.input.pop() else { break };
             line.push(byte);
         }
+        self.host.reads_nothing += u64::from(line.is_empty() && most > 0);
         line
     }
 
@@ -102,11 +157,7 @@ impl Machine {
         let mut line = self.line(most.saturating_sub(ends.into()));
         let count = line.len() as u32;
         line.extend(ends.then_some(0));
-        let stored = (address..=u32::MAX).zip(line).all(|(address, byte)| {
-            self.text.stored(address, 1);
-            self.memory.write(address, [byte]).is_some()
-        });
-        if stored { count } else { linux::BAD_ADDRESS }
+        if self.store_bytes(address, line) { count } else { linux::BAD_ADDRESS }
     }
 
     /// Reads a line as a number, 0 where it is none.
@@ -114,6 +165,47 @@ impl Machine {
         let line = self.line(64);
         let text = String::from_utf8_lossy(&line);
         text.trim().parse::<i64>().map_or(0, |number| number as u32)
+    }
+
+    /// Returns the next of a sequence of random numbers, which a seed begins (xorshift64).
+    fn random(&mut self) -> u32 {
+        let state = &mut self.host.random;
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        (*state >> 32) as u32
+    }
+
+    /// Returns the text at an address, up to a 0.
+    pub(super) fn string(&self, address: u32) -> String {
+        let bytes = (address..=u32::MAX).take(STRING_MAX_BYTES).map_while(|address| {
+            self.memory.bytes(address, 1)?.first().copied().filter(|byte| *byte != 0)
+        });
+        String::from_utf8_lossy(&bytes.collect::<Vec<u8>>()).into_owned()
+    }
+
+    /// Stores bytes; reports whether memory is there for all.
+    pub(super) fn store_bytes(&mut self, address: u32, bytes: Vec<u8>) -> bool {
+        (address..=u32::MAX).zip(bytes).all(|(address, byte)| {
+            self.text.stored(address, 1);
+            self.memory.write(address, [byte]).is_some()
+        })
+    }
+
+    /// Stores a time as seconds and their parts, of 64 bits each; a cycle is a microsecond.
+    fn store_time(&mut self, address: u32, parts_of_cycle: u64) -> u32 {
+        let (seconds, cycles) = (self.clock / CYCLES_OF_SECOND, self.clock % CYCLES_OF_SECOND);
+        self.reads_clock = true;
+        let stored = self.memory.write(address, seconds.to_le_bytes()).and_then(|()| {
+            let parts = (cycles * parts_of_cycle).to_le_bytes();
+            self.memory.write(address.wrapping_add(8), parts)
+        });
+        if stored.is_some() { 0 } else { linux::BAD_ADDRESS }
+    }
+
+    /// Returns how often the program read behind the end of its input.
+    pub fn reads_nothing(&self) -> u64 {
+        self.host.reads_nothing
     }
 
     fn exit(&mut self, status: u32) {
@@ -151,8 +243,9 @@ impl Machine {
                 self.read_line(value, self.register(most), true);
             }
             12 => {
-                let byte = self.host.input.pop().map_or(u32::MAX, u32::from);
-                answer(self, byte);
+                let byte = self.host.input.pop();
+                self.host.reads_nothing += u64::from(byte.is_none());
+                answer(self, byte.map_or(u32::MAX, u32::from));
             }
             9 => {
                 let start = self.allocate(value);
@@ -176,10 +269,99 @@ impl Machine {
                 let end = self.set_break(value);
                 answer(self, end);
             }
-            // There is no other file.
-            linux::READ | linux::CLOSE => answer(self, 0),
-            linux::SEEK => answer(self, linux::NO_SEEK),
+            _ if self.is_answered_by_simulator(number, value) => {}
+            linux::READ => {
+                let read = self.read_file(value, self.register(A1), self.register(A2));
+                answer(self, if read == NOTHING { 0 } else { read });
+            }
+            linux::CLOSE => {
+                self.host.files.close(value);
+                answer(self, 0);
+            }
+            linux::OPEN_AT if value == linux::HERE => {
+                let mode = mode(self.register(A2), linux::APPEND);
+                let file = self.open_file(self.register(A1), mode);
+                answer(self, if file == NOTHING { linux::NO_FILE } else { file });
+            }
+            linux::CLOCK => {
+                let result = self.store_time(self.register(A1), 1000);
+                answer(self, result);
+            }
+            linux::TIME_OF_DAY => {
+                let result = self.store_time(value, 1);
+                answer(self, result);
+            }
+            linux::SEEK => {
+                let (by, from) = (self.register(A1) as i32, self.register(A2));
+                let place = self.host.files.seek(value, by, from);
+                answer(self, place.unwrap_or(linux::NO_SEEK));
+            }
             linux::STATUS => answer(self, linux::NO_CALL),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Answers a call of RARS or of Venus that others do not have.
+    fn is_answered_by_simulator(&mut self, number: u32, value: u32) -> bool {
+        use simulators::*;
+        let is_venus = self.register(A7) == 0;
+        match number {
+            TIME => {
+                let milliseconds = self.clock / (CYCLES_OF_SECOND / 1000);
+                self.reads_clock = true;
+                self.set_register(A0, milliseconds as u32);
+                self.set_register(A1, (milliseconds >> 32) as u32);
+            }
+            // Nobody hears or waits.
+            MIDI | SLEEP | MIDI_SYNC => {}
+            SEED => self.host.random = u64::from(self.register(A1)) | 1 << 32,
+            RANDOM => {
+                let number = self.random();
+                self.set_register(A0, number);
+            }
+            RANDOM_BELOW => {
+                let below = self.register(A1).max(1);
+                let number = self.random() % below;
+                self.set_register(A0, number);
+            }
+            OPEN => {
+                let file = self.open_file(value, mode(self.register(A1), APPEND));
+                self.set_register(A0, file);
+            }
+            VENUS_OPEN if is_venus => {
+                let modes = [Mode::Read, Mode::Write, Mode::Append];
+                let mode = modes.get(self.register(A2) as usize).copied().unwrap_or(Mode::Read);
+                let file = self.open_file(value, mode);
+                self.set_register(A0, file);
+            }
+            VENUS_WRITE if is_venus => {
+                let written = self.write_file(value, self.register(A2), self.register(A3));
+                self.set_register(A0, written);
+            }
+            VENUS_READ if is_venus => {
+                let read = self.read_file(value, self.register(A2), self.register(A3));
+                self.set_register(A0, read);
+            }
+            VENUS_CLOSE if is_venus => {
+                let closed = self.host.files.close(value);
+                self.set_register(A0, closed.map_or(NOTHING, |()| 0));
+            }
+            VENUS_AT_END if is_venus => {
+                let is_at_end = self.host.files.is_at_end(value);
+                self.set_register(A0, u32::from(is_at_end.unwrap_or(true)));
+            }
+            VENUS_FLUSH | VENUS_ERROR if is_venus => self.set_register(A0, 0),
+            VENUS_MEMORY => {
+                let result = match self.register(A6) {
+                    1 => self.allocate((value.max(1)).next_multiple_of(16)),
+                    2 => self.allocate(
+                        value.saturating_mul(self.register(A2)).max(1).next_multiple_of(16),
+                    ),
+                    _ => 0,
+                };
+                self.set_register(A0, result);
+            }
             _ => return false,
         }
         true
@@ -190,8 +372,7 @@ impl Machine {
     fn allocate(&mut self, bytes: u32) -> u32 {
         let start = self.host.heap;
         let next = start.wrapping_add(bytes);
-        let there =
-            bytes == 0 || self.memory.bytes(start, bytes.min(i32::MAX as u32) as usize).is_some();
+        let there = bytes == 0 || self.memory.has(start, bytes);
         if start == NOWHERE || !(there || (bytes as i32) < 0) {
             return u32::MAX;
         }
@@ -206,7 +387,7 @@ impl Machine {
         if now == NOWHERE {
             return 0;
         }
-        let there = |bytes: u32| self.memory.bytes(now, bytes as usize).is_some();
+        let there = |bytes: u32| self.memory.has(now, bytes);
         if end.checked_sub(now).is_some_and(there) {
             self.host.heap = end;
         }
@@ -215,11 +396,12 @@ impl Machine {
 
     /// Writes bytes of memory to standard output or error: how many, or the number of an error.
     fn write_file(&mut self, file: u32, address: u32, count: u32) -> u32 {
-        match self.memory.bytes(address, count as usize) {
+        match self.memory.copied(address, count) {
             Some(bytes) if matches!(file, 1 | 2) => {
-                self.host.write(bytes);
+                self.host.write(&bytes);
                 count
             }
+            Some(bytes) if self.host.files.write(file, &bytes).is_some() => count,
             _ => linux::BAD_FILE,
         }
     }

@@ -1,6 +1,6 @@
-//! The memory of a program: its segments and a stack, and nothing between them.
+//! The memory of a program: its segments and a stack, and between them nothing, or what it accesses first.
 
-use super::{TIMER_ADDRESS, TIMER_BYTES};
+use super::{OUTPUT_MAX_BYTES, TIMER_ADDRESS, TIMER_BYTES};
 use crate::{Error, Program};
 
 /// The most memory of a program in bytes, its stack included.
@@ -8,6 +8,9 @@ pub const MEMORY_MAX_BYTES: u64 = 256 << 20;
 
 /// The most segments of a program.
 pub const SEGMENTS_MAX: usize = 64;
+
+/// What comes into being at once of sparse memory, in bytes.
+const BLOCK_BYTES: u32 = 1 << 18;
 
 /// A piece of memory.
 #[derive(Clone, Debug)]
@@ -22,6 +25,10 @@ pub(super) struct Memory {
     regions: Vec<Region>,
     /// The region of the last access, where the next one most likely is.
     recent: usize,
+    /// The address from which on memory comes into being where it is accessed.
+    sparse_from: Option<u32>,
+    /// How many bytes may still come into being.
+    left: u64,
 }
 
 impl Memory {
@@ -43,22 +50,54 @@ impl Memory {
                 Region { base: segment.address, bytes, writable: segment.writable }
             })
             .collect();
+        let taken: u64 = regions.iter().map(|region| region.bytes.len() as u64).sum();
+        let left = MEMORY_MAX_BYTES.saturating_sub(taken + u64::from(stack_bytes));
         let stack = vec![0; stack_bytes as usize];
         regions.push(Region { base: top - stack_bytes, bytes: stack, writable: true });
-        Ok((Self { regions, recent: 0 }, top))
+        Ok((Self { regions, recent: 0, sparse_from: program.sparse_from, left }, top))
     }
 
     /// The bytes at an address; `None` where any of them is not there.
     #[inline]
     pub(super) fn read<const N: usize>(&mut self, address: u32) -> Option<[u8; N]> {
-        let (region, offset) = self.find(address, N)?;
+        let Some((region, offset)) = self.find(address, N) else {
+            return self.read_apart(address);
+        };
         self.regions.get(region)?.bytes.get(offset..)?.first_chunk().copied()
+    }
+
+    /// Reads bytes that lie in more than one piece of memory.
+    #[cold]
+    fn read_apart<const N: usize>(&mut self, address: u32) -> Option<[u8; N]> {
+        let mut bytes = [0; N];
+        if N == 1 || self.sparse_from.is_none() {
+            return None;
+        }
+        for (byte, address) in bytes.iter_mut().zip(address..=u32::MAX) {
+            [*byte] = self.read::<1>(address)?;
+        }
+        Some(bytes)
+    }
+
+    /// Writes bytes that lie in more than one piece of memory; none of them where one cannot be written.
+    #[cold]
+    fn write_apart<const N: usize>(&mut self, address: u32, value: [u8; N]) -> Option<()> {
+        if N == 1 || self.sparse_from.is_none() {
+            return None;
+        }
+        for address in (address..=u32::MAX).take(N) {
+            let (region, _) = self.find(address, 1)?;
+            self.regions.get(region).filter(|region| region.writable)?;
+        }
+        (address..=u32::MAX).zip(value).try_for_each(|(address, byte)| self.write(address, [byte]))
     }
 
     /// Writes bytes at an address; `None` where any of them is not there or may not be written.
     #[inline]
     pub(super) fn write<const N: usize>(&mut self, address: u32, value: [u8; N]) -> Option<()> {
-        let (region, offset) = self.find(address, N)?;
+        let Some((region, offset)) = self.find(address, N) else {
+            return self.write_apart(address, value);
+        };
         let region = self.regions.get_mut(region).filter(|region| region.writable)?;
         *region.bytes.get_mut(offset..)?.first_chunk_mut()? = value;
         Some(())
@@ -70,6 +109,23 @@ impl Memory {
             let offset = region.offset(address, count)?;
             region.bytes.get(offset..offset + count)
         })
+    }
+
+    /// Reports whether bytes are there, or come into being where they are accessed.
+    pub(super) fn has(&self, address: u32, count: u32) -> bool {
+        let sparse = self.sparse_from.is_some_and(|from| from <= address);
+        let fits = address.checked_add(count).is_some() && u64::from(count) <= self.left;
+        self.bytes(address, count as usize).is_some() || sparse && fits
+    }
+
+    /// Returns the bytes at an address; those of sparse memory that nobody accessed are 0.
+    pub(super) fn copied(&self, address: u32, count: u32) -> Option<Vec<u8>> {
+        if let Some(bytes) = self.bytes(address, count as usize) {
+            return Some(bytes.to_vec());
+        }
+        let is_there = self.has(address, count) && count as usize <= OUTPUT_MAX_BYTES;
+        let byte = |address| self.bytes(address, 1).map_or(0, |bytes| bytes[0]);
+        is_there.then(|| (address..address + count).map(byte).collect())
     }
 
     /// Returns the region that holds all bytes of an access, and where in it they are.
@@ -87,9 +143,39 @@ impl Memory {
     fn search(&mut self, address: u32, count: usize) -> Option<(usize, usize)> {
         let found =
             |(index, region): (usize, &Region)| Some((index, region.offset(address, count)?));
-        let found = self.regions.iter().enumerate().find_map(found)?;
+        let found = self.regions.iter().enumerate().find_map(found);
+        let found = found.or_else(|| self.create(address, count))?;
         self.recent = found.0;
         Some(found)
+    }
+
+    /// Creates the block of sparse memory that holds an access, as far as no other memory is there.
+    fn create(&mut self, address: u32, count: usize) -> Option<(usize, usize)> {
+        let from = self.sparse_from.filter(|from| *from <= address)?;
+        let mut start = u64::from((address & !(BLOCK_BYTES - 1)).max(from));
+        let mut end = (start | u64::from(BLOCK_BYTES - 1)) + 1;
+        let ranges = self.regions.iter().map(|region| {
+            (u64::from(region.base), u64::from(region.base) + region.bytes.len() as u64)
+        });
+        let address = u64::from(address);
+        for (low, high) in ranges.chain([(TIMER.0.into(), u64::from(TIMER.0 + TIMER.1))]) {
+            if low <= address && address < high {
+                return None;
+            }
+            (start, end) = (
+                if high <= address { start.max(high) } else { start },
+                if low > address { end.min(low) } else { end },
+            );
+        }
+        let bytes = end - start;
+        self.left = self.left.checked_sub(bytes)?;
+        self.regions.push(Region {
+            base: start as u32,
+            bytes: vec![0; bytes as usize],
+            writable: true,
+        });
+        let offset = (address - start) as usize;
+        (offset + count <= bytes as usize).then_some((self.regions.len() - 1, offset))
     }
 }
 

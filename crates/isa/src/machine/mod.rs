@@ -3,6 +3,7 @@
 mod atomic;
 mod control;
 mod execute;
+mod files;
 mod host;
 mod memory;
 mod stop;
@@ -18,6 +19,7 @@ use memory::Memory;
 use text::Text;
 use timer::Timer;
 
+pub use files::Folder;
 pub use host::OUTPUT_MAX_BYTES;
 pub use memory::{MEMORY_MAX_BYTES, SEGMENTS_MAX};
 pub use stop::Stopped;
@@ -76,14 +78,20 @@ pub struct Machine {
     steps: u64,
     /// How many of them were traps.
     trapped: u64,
-    /// The step before which interrupts and the end are to be looked at.
+    /// Cycles so far: as many as whoever watches the steps says, else one for each.
+    clock: u64,
+    /// The cycle from which on interrupts and the end are to be looked at.
     alarm: u64,
+    /// Whether the program has read a counter of cycles or the time.
+    reads_clock: bool,
     /// What the program said when it asked to end.
     exited: Option<u32>,
     /// The first trap by an error from which no handler has returned, with its pc.
     fault: Option<(u32, Trap)>,
     /// How many there were since the last return.
     faults: u64,
+    /// The first load or store where no memory is, with its pc.
+    access_fault: Option<(u32, Trap)>,
     /// The word that `lr.w` reserved.
     reserved: Option<u32>,
     /// Where the program goes that returns from its entry.
@@ -99,6 +107,27 @@ pub struct Machine {
     /// Bits that an address of an instruction does not have.
     alignment_mask: u32,
     misaligned: Misaligned,
+}
+
+/// What an observer of a step says of its cycles.
+pub trait Cycles {
+    /// Returns how many the step took.
+    fn cycles(self) -> u64;
+}
+
+/// One cycle for each step.
+impl Cycles for () {
+    #[inline(always)]
+    fn cycles(self) -> u64 {
+        1
+    }
+}
+
+impl Cycles for u64 {
+    #[inline(always)]
+    fn cycles(self) -> u64 {
+        self
+    }
 }
 
 /// Addresses to which a program returns, of which the first is taken where no memory is.
@@ -139,10 +168,13 @@ impl Machine {
             external: false,
             steps: 0,
             trapped: 0,
+            clock: 0,
             alarm: u64::MAX,
+            reads_clock: false,
             exited: None,
             fault: None,
             faults: 0,
+            access_fault: None,
             reserved: None,
             home,
             text_end: program.text.end,
@@ -155,9 +187,10 @@ impl Machine {
         })
     }
 
-    /// Carries out at most `limit` steps and shows each to `observe`. Says why it stopped; where that
-    /// was the limit, a further call goes on.
-    pub fn run(&mut self, limit: u64, mut observe: impl FnMut(&Step)) -> Stopped {
+    /// Carries out at most `limit` steps and shows each to `observe`, which may return the cycles that the step
+    /// took: the program reads these, and else one for each step. Says why it stopped; where that was the limit, a
+    /// further call goes on.
+    pub fn run<T: Cycles>(&mut self, limit: u64, mut observe: impl FnMut(&Step) -> T) -> Stopped {
         for _ in 0..limit {
             if let Err(stopped) = self.advance(&mut observe) {
                 return stopped;
@@ -166,22 +199,29 @@ impl Machine {
         Stopped::Limit
     }
 
-    /// Carries out one instruction, or takes one trap.
+    /// Carries out one instruction, or takes one trap, in one cycle.
     ///
     /// # Errors
     /// Why there is no further step. Nothing has changed then.
     pub fn step(&mut self) -> Result<Step, Stopped> {
-        self.advance(|step| *step)
+        let mut seen = None;
+        self.advance(&mut |step: &Step| seen = Some(*step))?;
+        seen.ok_or(Stopped::Limit)
     }
 
-    /// A step, shown to `observe` unless there is none: what that makes of it.
+    /// Lets time pass after a step that took more than one cycle.
+    pub fn wait_cycles(&mut self, cycles: u64) {
+        self.clock += cycles;
+    }
+
+    /// A step, shown to `observe` unless there is none.
     // Inlined into the loop together with the observer, so that what this does not look at is not
     // computed. The step is shown in one place and never returned: as a result it would be built in
     // memory, which takes half of the speed.
     #[inline(always)]
-    fn advance<T>(&mut self, observe: impl FnOnce(&Step) -> T) -> Result<T, Stopped> {
+    fn advance<T: Cycles>(&mut self, observe: &mut impl FnMut(&Step) -> T) -> Result<(), Stopped> {
         let instruction = match self.text.at(self.pc) {
-            Some(instruction) if self.steps < self.alarm => instruction,
+            Some(instruction) if self.clock < self.alarm => instruction,
             _ => self.attend()?,
         };
         let mut step = Step {
@@ -208,7 +248,8 @@ impl Machine {
         }
         self.pc = step.next;
         self.steps += 1;
-        Ok(observe(&step))
+        self.clock += observe(&step).cycles();
+        Ok(())
     }
 
     /// Where the next instruction lies.
@@ -243,6 +284,16 @@ impl Machine {
         self.outside
     }
 
+    /// Reports whether the program has read a counter of cycles or the time.
+    pub fn reads_clock(&self) -> bool {
+        self.reads_clock
+    }
+
+    /// Returns the address of the first load or store where no memory is, and the instruction's.
+    pub fn access_fault(&self) -> Option<(u32, u32)> {
+        self.access_fault.map(|(pc, trap)| (pc, trap.value))
+    }
+
     /// Whether a program that goes to an address has come to its end.
     fn ends_at(&self, pc: u32) -> bool {
         pc == self.text_end || pc == self.home
@@ -258,10 +309,9 @@ impl Machine {
         self.steps - self.trapped
     }
 
-    /// The time of the timer, `mtime`: it goes on by one with each step, and by leaps where `wfi`
-    /// waits.
+    /// The time of the timer, `mtime`: it goes on with the cycles, and by leaps where `wfi` waits.
     pub fn time(&self) -> u64 {
-        self.timer.time(self.steps)
+        self.timer.time(self.clock)
     }
 }
 

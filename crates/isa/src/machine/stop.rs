@@ -46,6 +46,9 @@ pub enum Stopped {
     },
 }
 
+/// What `--memory` is said to add, in bytes.
+const MEBIBYTE: u32 = 1 << 20;
+
 /// Faults without a return between them after which a program does nothing else.
 const FAULTS_MAX: u64 = 16;
 
@@ -53,46 +56,73 @@ impl Machine {
     /// Returns why an end of the program is a failure: a status other than 0, a wild jump, an error
     /// that no handler handles. `None` if it is an end to go by.
     pub fn failure(&self, stopped: Stopped) -> Option<String> {
-        let status = self.register(A0) as i32;
         match stopped {
-            Stopped::Left { pc } if pc == self.home && self.returns_status && status != 0 => {
-                Some(format!("main returned {status}; 0 is success"))
-            }
             Stopped::Left { pc } if self.ends_at(pc) => None,
             Stopped::Left { pc } => Some(format!("it jumped to {pc:#010x}, where no memory is")),
             Stopped::Exited { status: 0 } => None,
             Stopped::Exited { status } => {
-                Some(format!("it exited with status {}; 0 is success", status as i32))
+                let status = status as i32;
+                Some(format!("it exited with status {status}; 0 is success{}", self.first_access()))
             }
             Stopped::Unhandled { trap, .. } if trap.cause == BREAKPOINT => None,
             Stopped::Unhandled { trap, .. } => Some(format!("{stopped}{}", self.hint(trap.cause))),
             Stopped::Limit if self.faults <= FAULTS_MAX => None,
             Stopped::Limit | Stopped::Asleep { .. } | Stopped::Circles { .. } => {
                 let (pc, Trap { cause, value }) = self.fault?;
+                let remedy = match self.access_fault {
+                    Some((first, _)) if first == pc => self.first_access(),
+                    _ => String::new(),
+                };
                 Some(format!(
-                    "its handler never returned from a trap: {cause} at {pc:#010x} (mtval {value:#010x})"
+                    "its handler never returned from a trap: {cause} at {pc:#010x} (mtval {value:#010x}){remedy}"
                 ))
             }
         }
+    }
+
+    /// Returns what `main` returned, where the program ended so and begins with it.
+    pub fn returned(&self, stopped: Stopped) -> Option<i32> {
+        let is_home = matches!(stopped, Stopped::Left { pc } if pc == self.home);
+        (is_home && self.returns_status).then(|| self.register(A0) as i32)
+    }
+
+    /// Returns the first load or store where no memory is, in words; empty where there was none.
+    fn first_access(&self) -> String {
+        let Some((pc, Trap { cause, value })) = self.access_fault else { return String::new() };
+        let (did, lacks) = match cause {
+            Cause::Exception(Exception::StoreAccess) => ("store", "no memory can be written"),
+            _ => ("load", "there is no memory"),
+        };
+        let block = value & !(MEBIBYTE - 1);
+        format!(
+            "; the first {did} where {lacks}: at {pc:#010x}, of address {value:#010x} (--memory {block:#010x}:1MiB \
+             puts memory there)"
+        )
     }
 
     /// Returns what may help against a trap without a handler.
     fn hint(&self, cause: Cause) -> String {
         match cause {
             Cause::Exception(Exception::MachineCall) => {
-                let number = self.register(A7);
+                let (register, number) = match self.register(A7) {
+                    0 => ("a0 (a7 is 0)", self.register(A0)),
+                    number => ("a7", number),
+                };
+                let why = match number {
+                    50..=60 => {
+                        " opens a window in RARS, which core has not (1 and 4 print, 5 and 8 read)"
+                    }
+                    3 | 6 | 7 | 43 | 44 => " needs floating point, which core has not",
+                    _ => " is no call that core answers",
+                };
                 format!(
-                    "; a7 is {number}, and the host answers 1, 2, 4, 5, 8 to 12, 17, 34 to 36, 57, 62 to 64, 80, \
-                     93, 94 and 214"
+                    "; call {number} in {register}{why}; docs/machine.md lists those that it answers"
                 )
             }
             Cause::Exception(Exception::Illegal) => {
                 "; the machine has RV32IMAC with csrs (compile for rv32imac, ilp32)".into()
             }
-            Cause::Exception(Exception::LoadAccess | Exception::StoreAccess) => {
-                "; the machine has the memory of the file's segments and a stack (--memory gives more)"
-                    .into()
-            }
+            Cause::Exception(Exception::LoadAccess | Exception::StoreAccess) => self.first_access(),
             _ => String::new(),
         }
     }

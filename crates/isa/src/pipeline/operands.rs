@@ -84,7 +84,7 @@ fn forwarded(depth: Depth, maker: &Times, execute: u64, cycle: u64) -> Option<St
 #[cfg(test)]
 mod tests {
     use super::{Operand, operands};
-    use crate::assembly::assemble;
+    use crate::assembly::tests::assemble;
     use crate::pipeline::{Parameters, Pipeline, Stage};
     use crate::{Machine, Setup};
 

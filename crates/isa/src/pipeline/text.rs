@@ -1,6 +1,7 @@
 //! A [`Drawing`] in letters.
 
 use super::{Cell, Drawing, Fate, Note, Operand, Row, Stage, What};
+use crate::Cause;
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -207,8 +208,12 @@ impl<'a> Sheet<'a> {
         match note.what {
             What::Trap { mepc, trap, handler } => {
                 let (cause, code, value) = (trap.cause, trap.cause.code(), trap.value);
+                let what = match cause {
+                    Cause::Exception(_) => format!("{name} traps ({cause})"),
+                    Cause::Interrupt(_) => format!("a {cause} comes before {name}"),
+                };
                 format!(
-                    "{name} traps ({cause}): mepc = {mepc:#x}, mcause = {code:#x}, mtval = {value:#x}; goes on in \
+                    "{what}: mepc = {mepc:#x}, mcause = {code:#x}, mtval = {value:#x}; goes on in \
                      the handler at {handler:#x}"
                 )
             }

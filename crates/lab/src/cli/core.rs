@@ -67,7 +67,7 @@ pub(crate) enum Preset {
 
 /// Run a RISC-V program on the simulated core
 ///
-/// FILE is an ELF file for RV32IMAC, or a text in assembly language (.s), which scruple assembles itself. It
+/// FILE is an ELF file for RV32IMAC, or texts in assembly language (.s), which scruple assembles itself. It
 /// prints what the program wrote, how it ended, and where its cycles went: useful work, data hazards, control,
 /// traps, misses. All numbers are computed and the same on every machine. docs/core.md shows lessons with it.
 ///
@@ -75,9 +75,9 @@ pub(crate) enum Preset {
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct CoreArgs {
-    /// The program: an ELF file, or assembly language; `-` is standard input
-    #[arg(required_unless_present = "example")]
-    pub(crate) file: Option<PathBuf>,
+    /// The program: an ELF file, or one or more files in assembly language; `-` is standard input
+    #[arg(required_unless_present = "example", value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
     /// Print a program in assembly language to start from
     #[arg(long, value_enum, exclusive = true)]
     pub(crate) example: Option<Example>,
@@ -137,6 +137,11 @@ pub(crate) struct CoreArgs {
     /// Start the program with a stack of SIZE, such as 1MiB [default: 64KiB]
     #[arg(long, value_name = "SIZE", value_parser = quantity::stack)]
     pub(crate) stack: Option<u32>,
+    /// Give the program no memory but its own segments, a heap and a stack, and do not let it write instructions
+    ///
+    /// Without it, a program in assembly language has memory wherever it loads or stores, as in simulators.
+    #[arg(long)]
+    pub(crate) strict: bool,
     /// Give the program memory of SIZE from ADDRESS on, such as 0x80000000:16MiB
     #[arg(long, value_name = "ADDRESS:SIZE", value_parser = quantity::memory_range)]
     pub(crate) memory: Option<MemoryRange>,

@@ -6,6 +6,7 @@ mod page;
 mod recording;
 mod run;
 mod sizes;
+mod sources;
 
 pub(crate) use options::{Moment, Shape, Window};
 
@@ -13,52 +14,40 @@ use crate::cli::core::{CoreArgs, Example, PolicyName, Preset, WritesName};
 use crate::destination::place;
 use crate::exit::Exit;
 use crate::{input, ui};
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
+use isa::Program;
 use isa::cache::{self, Geometry, Policy, Writes};
 use isa::pipeline::Parameters;
 use isa::system::{Config, System};
-use isa::{Program, assembly};
-use model::{CoreCurve, ProgramFile};
+use model::CoreCurve;
 use run::Loaded;
-use std::path::Path;
-
-/// The most bytes of a file.
-const FILE_BYTES_MAX: u64 = 256 << 20;
-
-/// The most bytes of a text that is assembled.
-const TEXT_BYTES_MAX: usize = 8 << 20;
-
-/// The most bytes of a program's input.
-const INPUT_BYTES_MAX: u64 = 16 << 20;
-
-/// The mistakes of a text that are listed.
-const MISTAKES_SHOWN: usize = 20;
+use sources::File;
 
 /// The seed of random replacement.
 const SEED: u64 = 1;
 
 pub(crate) fn core(args: &CoreArgs) -> anyhow::Result<Exit> {
-    let Some(path) = args.file.as_deref().filter(|_| args.example.is_none()) else {
-        let text = match args.example {
-            Some(Example::Trap) => include_str!("examples/trap.s"),
-            _ => include_str!("examples/sort.s"),
-        };
-        ui::data(text)?;
+    if let Some(example) = args.example {
+        ui::data(match example {
+            Example::Trap => include_str!("examples/trap.s"),
+            Example::Sort => include_str!("examples/sort.s"),
+        })?;
         return Ok(Exit::Done);
-    };
+    }
     let to_stdout = args.html.as_deref().is_some_and(input::is_standard);
     let twice = "--json and --html - each want standard output: give one of them a file";
     ensure!(!(to_stdout && args.json), twice);
     sys::interrupt::install()?;
     let config = config(args)?;
-    let content = read(path)?;
-    let loaded = load(args, path, &content, args.compressed)?;
+    let files = sources::read(args)?;
+    let loaded = sources::load(args, &files, args.compressed)?;
     let html = place(args.html.as_deref(), "--html")?;
     let ran = run::run(&loaded, &config, args.pipeline)?;
+    ran.notes(args.input.is_some()).iter().for_each(|note| ui::note(note));
     let exit = ran.exit();
     let mut result = run::result(&loaded, &config, &ran);
     if args.sizes {
-        result.curves = curves(args, path, &content, &loaded, &config)?;
+        result.curves = curves(args, &files, &loaded, &config)?;
     }
     if !to_stdout {
         let words = |width| {
@@ -118,8 +107,7 @@ fn config(args: &CoreArgs) -> anyhow::Result<Config> {
 /// instructions.
 fn curves(
     args: &CoreArgs,
-    path: &Path,
-    content: &[u8],
+    files: &[File],
     loaded: &Loaded,
     config: &Config,
 ) -> anyhow::Result<Vec<CoreCurve>> {
@@ -128,67 +116,9 @@ fn curves(
     }
     let kinds = [("RV32", false), ("RV32C", true)].into_iter();
     let curve = |(name, compressed)| {
-        sizes::curve(&load(args, path, content, compressed)?, name, config.instruction)
+        sizes::curve(&sources::load(args, files, compressed)?, name, config.instruction)
     };
     kinds.map(curve).collect()
-}
-
-fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
-    match input::is_standard(path) {
-        true => input::bytes(path, FILE_BYTES_MAX),
-        false => Ok(kit::programs::read(path).map_err(anyhow::Error::msg)?.0),
-    }
-}
-
-/// Returns the program of a file; text is assembled.
-fn load(args: &CoreArgs, path: &Path, content: &[u8], compressed: bool) -> anyhow::Result<Loaded> {
-    let name = input::name(path);
-    let given = args.input.as_deref().map(|path| input::bytes(path, INPUT_BYTES_MAX));
-    let given = given.transpose().context("--input")?.unwrap_or_default();
-    let file = ProgramFile {
-        path: name.clone(),
-        sha256: sys::hash::sha256(content),
-        instructions_max: args.instructions,
-        stack_bytes: args.stack,
-        memory: args.memory,
-        ..ProgramFile::default()
-    };
-    if content.starts_with(b"\x7fELF") {
-        ensure!(!compressed, "--compressed is for assembly language; {name} is an ELF file");
-        let program =
-            experiments::load(content, &file).map_err(anyhow::Error::msg).context(name)?;
-        return Ok(Loaded { program, lines: Vec::new(), file, input: given });
-    }
-    ensure!(!content.is_empty(), "{name} is empty");
-    let text = std::str::from_utf8(content).ok().filter(|text| !text.contains('\0'));
-    let Some(text) = text else {
-        bail!(
-            "{name} is neither an ELF file nor a text in UTF-8; scruple core takes an ELF file or a .s file"
-        );
-    };
-    ensure!(
-        text.len() <= TEXT_BYTES_MAX,
-        "{name} has more than 8 MiB of text, the most that is assembled"
-    );
-    let assembled = assembly::assemble(text, &args.define, compressed);
-    let assembly::Assembled { mut program, lines } =
-        assembled.map_err(|mistakes| complain(&name, &mistakes))?;
-    if let Some(memory) = args.memory {
-        program.add_memory(memory.address, memory.bytes);
-    }
-    Ok(Loaded { program, lines, file, input: given })
-}
-
-/// Lists the mistakes of a text; the last line is the error of the command.
-fn complain(name: &str, mistakes: &[assembly::Mistake]) -> anyhow::Error {
-    let (last, others) = match mistakes {
-        [only] => return anyhow::anyhow!("{name}:{only}"),
-        _ => (mistakes.len(), mistakes.iter().take(MISTAKES_SHOWN)),
-    };
-    for mistake in others {
-        ui::note(&format!("{name}:{mistake}"));
-    }
-    anyhow::anyhow!("{name} cannot be assembled: {last} mistakes")
 }
 
 /// Returns the name of an address: a label that begins there.

@@ -147,9 +147,7 @@ pub(super) fn steps(
     let mut system = System::new(config)?;
     while machine.steps() < begins {
         let more = (begins - machine.steps()).min(UNASKED_STEPS);
-        machine.run(more, |step| {
-            system.step(step);
-        });
+        machine.run(more, |step| system.step(step).cycles);
         if sys::interrupt::requested().is_some() {
             return Err(std::io::Error::other(crate::destination::Stopped).into());
         }
@@ -167,6 +165,7 @@ pub(super) fn steps(
             }
         };
         let seen = system.step(&step);
+        machine.wait_cycles(seen.cycles.saturating_sub(1));
         if until.is_some_and(|until| seen.times.fetch >= until) {
             break;
         }

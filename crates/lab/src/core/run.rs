@@ -1,15 +1,15 @@
 //! One run of a program, from its first instruction to its end.
 
-use super::{Moment, Window, label, options};
+use super::{Moment, Window, label, options, sources};
 use crate::destination::Stopped as Interrupted;
 use crate::exit::Exit;
 use crate::session;
-use isa::assembly::disassemble;
+use isa::assembly::{Place, disassemble};
 use isa::cache::Cache;
 use isa::encode::SP;
 use isa::pipeline::Cycles;
 use isa::system::{Config, Profile, Seen, System};
-use isa::{Kind, Machine, Program, Step, Stopped};
+use isa::{Folder, Kind, Machine, Program, Step, Stopped};
 use model::{CORE_FORMAT, CoreCache, CoreCause, CoreFunction, CoreLine, CoreRun, ProgramFile};
 
 /// Steps between two questions whether to go on.
@@ -27,11 +27,13 @@ const BEFORE: u64 = 3;
 /// A program, ready to run.
 pub(super) struct Loaded {
     pub(super) program: Program,
-    /// The lines of the text that it comes from, by addresses.
-    pub(super) lines: Vec<(u32, u32)>,
+    /// The places in the texts that it comes from, by addresses.
+    pub(super) lines: Vec<(u32, Place)>,
     pub(super) file: ProgramFile,
     /// What it can read.
     pub(super) input: Vec<u8>,
+    /// The folder whose files it can read, if any.
+    pub(super) folder: Option<String>,
 }
 
 impl Loaded {
@@ -39,6 +41,9 @@ impl Loaded {
         let mut machine =
             experiments::start(&self.program, &self.file).map_err(anyhow::Error::msg)?;
         machine.set_input(self.input.clone());
+        if let Some(path) = &self.folder {
+            machine.set_folder(Folder { path: path.clone(), read: sources::beside });
+        }
         // Start-up code for Linux finds its arguments there: none.
         let top = machine.register(SP);
         machine.set_register(SP, top.saturating_sub(ARGUMENTS_BYTES));
@@ -48,7 +53,7 @@ impl Loaded {
     /// Returns the line of the text that an instruction comes from.
     pub(super) fn line(&self, address: u32) -> Option<u32> {
         let found = self.lines.binary_search_by_key(&address, |(address, _)| *address).ok()?;
-        self.lines.get(found).map(|(_, line)| *line)
+        self.lines.get(found).map(|(_, place)| place.line)
     }
 
     /// Returns an instruction and its bytes as memory has it.
@@ -103,7 +108,35 @@ impl Ran {
 
     /// Returns how the program ended, in words.
     pub(super) fn ended(&self) -> String {
-        self.stopped.to_string()
+        match self.machine.returned(self.stopped) {
+            Some(result) => format!("main returned {result}"),
+            None => self.stopped.to_string(),
+        }
+    }
+
+    /// Returns what the program wanted and did not get, in words.
+    pub(super) fn notes(&self, has_input: bool) -> Vec<String> {
+        let reads = self.machine.reads_nothing();
+        let reads = (reads > 0).then(|| {
+            let times = wording::counted(reads, "time");
+            let remedy = match has_input {
+                true => "behind the end of --input, and got 0 or the end of a file",
+                false => "and got 0 or the end of a file; --input FILE gives it something to read",
+            };
+            format!("the program read {times} {remedy}")
+        });
+        let name = |name: &str| wording::short(name, 60);
+        let missing = self.machine.missing_file().map(|file| {
+            format!(
+                "the program could not open {}; it is looked for beside the program",
+                name(file)
+            )
+        });
+        let written = self.machine.written_files().map(|(file, bytes)| {
+            let bytes = wording::counted(bytes as u64, "byte");
+            format!("the program wrote {bytes} to {}, which are not kept", name(file))
+        });
+        reads.into_iter().chain(missing).chain(written).collect()
     }
 }
 
@@ -130,6 +163,7 @@ pub(super) fn run(loaded: &Loaded, config: &Config, window: Option<Window>) -> a
                 begins = Some(steps);
             }
             steps += 1;
+            seen.cycles
         });
         if stopped != Stopped::Limit || machine.steps() == limit {
             break stopped;
@@ -142,11 +176,18 @@ pub(super) fn run(loaded: &Loaded, config: &Config, window: Option<Window>) -> a
         let why = machine.failure(stopped).unwrap_or_else(|| stopped.to_string());
         anyhow::bail!("{}: it carries out no instruction: {why}", loaded.file.path);
     }
-    let failure = machine.failure(stopped);
+    let failure = machine.failure(stopped).map(|why| why + &at_fault(loaded, &machine));
     if let Some(Window::First(_)) = window {
         begins = begins.map(|step: u64| step.saturating_sub(BEFORE));
     }
     Ok(Ran { machine, system, profile, stopped, failure, short, traps, window, begins })
+}
+
+/// Returns the line of the first load or store where no memory is; empty where there was none or it is unknown.
+fn at_fault(loaded: &Loaded, machine: &Machine) -> String {
+    let fault = machine.access_fault();
+    let line = fault.and_then(|(pc, _)| loaded.line(pc));
+    line.map_or_else(String::new, |line| format!("; line {line}"))
 }
 
 /// Charges cycles to the instruction that is the reason of them: what is lost behind a branch or a trap, and what

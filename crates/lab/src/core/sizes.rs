@@ -56,6 +56,8 @@ pub(super) fn curve(
         name: name.into(),
         text_bytes: loaded.program.text_bytes,
         instructions: machine.retired(),
+        ways,
+        line_bytes: line,
         points: sweep.results().into_iter().map(point).collect(),
     })
 }

@@ -57,6 +57,12 @@ fn say(ProgramFile { level, instructions_max, .. }: &ProgramFile, seen: &Looked)
              copied instructions"
         ));
     }
+    if seen.reads_clock {
+        ui::note(&format!(
+            "{level} reads a counter of cycles or the time: each instruction counts as one cycle there; \
+             scruple core counts the cycles of a pipeline"
+        ));
+    }
     match &seen.failure {
         Some(why) => ui::warn(&format!("{level} fails: {why}; all its trials will fail")),
         None if seen.goes_on => ui::note(&format!(

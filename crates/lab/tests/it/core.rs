@@ -125,10 +125,12 @@ fn what_cannot_be_run_is_refused_in_one_line() {
         ("nop\nadd a0", &[], ":2:1: add takes rd, rs1, rs2"),
         ("foo\nbar", &[], "2 mistakes"),
         ("j nowhere", &[], "nowhere is not defined"),
-        ("lw a0, 0(zero)", &[], "load access fault"),
-        ("la a0, end\nsw a0, 0(a0)\nend: nop", &[], "store access fault"),
+        ("lw a0, 0(zero)", &["--strict"], "of address 0x00000000 (--memory 0x00000000:1MiB"),
+        ("nop\nlw a0, 0(zero)", &["--strict"], "; line 2"),
+        ("la a0, end\nsw a0, 0(a0)\nend: nop", &["--strict"], "store access fault"),
+        (".include \"nowhere.s\"", &[], "nowhere.s is not there"),
         ("li a0, 64\njr a0", &[], "where no memory is"),
-        ("li a7, 77\necall", &[], "a7 is 77"),
+        ("li a7, 77\necall", &[], "call 77 in a7"),
         (".word 0\nnop", &["--stack", "17"], "--stack"),
         ("nop", &["--pipeline", "5..1"], "100..160"),
         ("nop", &["--set", "branch=XX"], "branch takes"),
@@ -179,4 +181,79 @@ fn a_page_needs_nothing_but_itself_and_is_bounded() {
         "{}",
         page.len()
     );
+}
+
+/// Runs `scruple core` in a folder with some files in it.
+fn core_of(files: &[(&str, &[u8])], arguments: &[&str]) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, content) in files {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+    let mut command = scruple();
+    command.arg("core").args(arguments).current_dir(folder.path());
+    command.stdin(Stdio::null()).output().unwrap()
+}
+
+#[test]
+fn files_are_assembled_together_whatever_their_encoding() {
+    let main = b".globl main\n.import lib/b.s\n.text\nmain: # n\xe3o\nli a0, 20\njal twice\nmv a1, a0\nli a0, 1\necall\n\
+                 loop: li a0, 10\necall";
+    let twice = b".include \"macros.s\"\n.globl twice\ntwice: add a0, a0, a0\nloop: leave\n";
+    let macros = b".macro leave\nret\n.end_macro\n";
+    let files: [(&str, &[u8]); 3] = [("a.s", main), ("lib/b.s", twice), ("lib/macros.s", macros)];
+    for arguments in [&["a.s"][..], &["a.s", "lib/b.s"]] {
+        let output = core_of(&files, &[arguments, &["--json"]].concat());
+        let run: CoreRun = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((run.output.as_str(), run.failure.as_str()), ("40", ""), "{}", said(&output));
+    }
+    // A mistake is in the file that has it.
+    let files: [(&str, &[u8]); 2] = [("a.s", b"nop\n.include \"b.s\""), ("b.s", b"nop\nfoo")];
+    assert!(said(&core_of(&files, &["a.s"])).contains("b.s:2:1: there is no instruction foo"));
+}
+
+#[test]
+fn what_a_program_reads_in_vain_is_said_in_a_line() {
+    let reads = "li a7, 5\necall\nli a7, 10\necall";
+    let complaint = said(&core(reads, &[]));
+    assert!(complaint.contains("--input FILE"), "{complaint}");
+    // What it writes to a file it can read again, and a file that is not there is named.
+    let files = ".data\nname: .string \"out.txt\"\nnone: .string \"none.txt\"\nb: .space 4\n.text\nla a0, name\nli a1, 1\n\
+                 li a7, 1024\necall\nmv s0, a0\nla a1, name\nli a2, 3\nli a7, 64\necall\nmv a0, s0\nli a7, 57\necall\n\
+                 la a0, name\nli a1, 0\nli a7, 1024\necall\nla a1, b\nli a2, 4\nli a7, 63\necall\nli a7, 1\necall\n\
+                 la a0, b\nli a7, 4\necall\nla a0, none\nli a1, 0\nli a7, 1024\necall\nli a7, 10\necall";
+    let output = core(files, &["--json"]);
+    let run: CoreRun = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(run.output, "3out");
+    let complaint = said(&output);
+    assert!(complaint.contains("could not open none.txt"), "{complaint}");
+    assert!(complaint.contains("wrote 3 bytes to out.txt"), "{complaint}");
+}
+
+/// The cycles between two reads of the counter are those of the instructions between them, on each pipeline.
+#[test]
+fn a_program_reads_the_cycles_of_the_pipeline() {
+    let reads = |body: &str| {
+        format!("rdcycle s0\n{body}\nrdcycle s1\nsub a0, s1, s0\nli a7, 1\necall\nli a7, 10\necall")
+    };
+    let run = |text: &str, more: &[&str]| -> CoreRun {
+        serde_json::from_slice(&core(text, &[&["--json"], more].concat()).stdout).unwrap()
+    };
+    let bodies =
+        ["nop", "div a1, a2, a3", "lw a1, 0(sp)\nadd a1, a1, a1", "beq zero, zero, 1f\nnop\n1:"];
+    for preset in ["textbook", "cv32e40p", "ultraembedded"] {
+        for body in bodies {
+            let more = ["--core", preset];
+            let (with, without) = (run(&reads(body), &more), run(&reads(""), &more));
+            let read = |run: &CoreRun| run.output.parse::<u64>().unwrap();
+            assert_eq!(
+                read(&with) - read(&without),
+                with.cycles - without.cycles,
+                "{preset}: {body}"
+            );
+        }
+    }
+    let counted = run("rdinstret s0\nnop\nrdinstret s1\nsub a0, s1, s0\nli a7, 1\necall", &[]);
+    assert_eq!(counted.output, "2");
 }

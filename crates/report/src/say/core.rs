@@ -14,6 +14,7 @@ pub fn core(run: &CoreRun) -> Doc<'static> {
     let mut doc = Doc::new(&run.scruple, "a program on the simulated core", name.clone());
     doc.push(Block::heading(1, name));
     doc.blocks.extend(ending(run));
+    doc.blocks.extend(free_misses(run));
     doc.push(Block::paragraph(Role::Answer, answer(run)));
     doc.blocks.extend(output(&run.output));
     let whole = run.cycles.max(1) as f64;
@@ -53,6 +54,15 @@ fn ending(run: &CoreRun) -> Option<Block<'static>> {
     let tone = if run.failure.is_empty() { Tone::Care } else { Tone::Bad };
     let word = if run.failure.is_empty() { "note" } else { "failed" };
     Some(Block::said(tone, word, vec![text.into()]))
+}
+
+/// Returns that misses cost nothing, where there are caches and nobody said what a miss costs.
+fn free_misses(run: &CoreRun) -> Option<Block<'static>> {
+    let is_free = run.pipeline.iter().any(|one| one.name == "miss" && one.value == "0");
+    (is_free && !run.caches.is_empty()).then(|| {
+        let text = "A miss costs 0 cycles here, so the caches change no cycle below. --set miss=10 makes each cost 10.";
+        Block::said(Tone::Care, "note", vec![text.into()])
+    })
 }
 
 fn answer(run: &CoreRun) -> String {
@@ -194,14 +204,23 @@ fn curves(curves: &[CoreCurve]) -> Vec<Block<'static>> {
         });
         table.row(std::iter::once(binary(point.bytes as f64)).chain(cells));
     }
-    let sizes = curves
-        .iter()
-        .map(|curve| format!("{}: {} bytes", curve.name, count(curve.text_bytes.into())));
+    let sizes = curves.iter().map(|curve| {
+        let bytes = counted(curve.text_bytes.into(), "byte");
+        if curves.len() == 1 { bytes } else { format!("{}: {bytes}", curve.name) }
+    });
     let sizes = sizes.collect::<Vec<_>>().join("; ");
+    let ways = match first.ways {
+        0 => "fully associative".into(),
+        1 => "direct-mapped".into(),
+        ways => format!("of {ways} ways"),
+    };
     vec![
         Block::heading(2, "Misses per 1 000 instructions, by the size of the instruction cache"),
         Block::Table(table),
-        Block::small(format!("Size of the code: {sizes}.")),
+        Block::small(format!(
+            "The caches are {ways}, with lines of {}. Size of the code: {sizes}.",
+            counted(first.line_bytes.into(), "byte")
+        )),
     ]
 }
 

@@ -273,3 +273,17 @@ fn a_time_that_runs_over_its_end_begins_anew() {
     machine.run(3, |step| assert_eq!(step.trap, None));
     assert_eq!(machine.step().unwrap().trap, interrupt(Interrupt::Timer));
 }
+
+#[test]
+fn time_goes_on_with_the_cycles_that_a_watcher_counts() {
+    let words = [
+        csrrs(A0, csr::MCYCLE, ZERO),
+        nop(),
+        csrrs(A1, csr::TIME, ZERO),
+        csrrs(A2, csr::MINSTRET, ZERO),
+    ];
+    let mut machine = machine(&words);
+    machine.run(4, |_| 10_u64);
+    let values = [A0, A1, A2].map(|register| machine.register(register));
+    assert_eq!((values, machine.reads_clock()), ([0, 20, 3], true));
+}

@@ -181,3 +181,21 @@ fn entries_stacks_and_texts_that_are_wrong_are_refused() {
     // A machine without a stack is one.
     assert!(Machine::new(&program, &Setup { stack_bytes: 0, ..Setup::default() }).is_ok());
 }
+
+#[test]
+fn sparse_memory_is_there_where_it_is_accessed() {
+    let mut words = li(A0, 0x2_0000).to_vec();
+    // Over the end of a block, and in an address that nobody wrote.
+    words.extend(li(A1, 0x3_fffe));
+    words.extend([sw(A0, 0, A0), lw(A2, 0, A0), sw(A0, 0, A1), lw(A3, 0, A1), lw(A4, 64, A0)]);
+    words.push(lw(A5, 0, ZERO));
+    let mut program = Program::from_words(BASE, &words);
+    program.sparse_from = Some(0x1_0000);
+    let mut machine = Machine::new(&program, &Setup::default()).unwrap();
+    let stopped = machine.run(100, |_| {});
+    assert!(matches!(stopped, Stopped::Unhandled { .. }), "{stopped}");
+    let values = [A2, A3, A4].map(|register| machine.register(register));
+    assert_eq!(values, [0x2_0000, 0x2_0000, 0]);
+    assert_eq!(machine.access_fault().map(|(_, address)| address), Some(0));
+    assert!(machine.failure(stopped).unwrap().contains("--memory 0x00000000:1MiB"));
+}

@@ -47,8 +47,8 @@ x208 the instruction at 208                   F D E x
 x20c the instruction at 20c                     F D x
 x210 the instruction at 210                       F x
  104 addi a0, a0, 1                                 . F D E M W
-cycle 5: addi traps (timer interrupt): mepc = 0x104, mcause = 0x80000007, mtval
-    = 0x0; goes on in the handler at 0x200
+cycle 5: a timer interrupt comes before addi: mepc = 0x104, mcause = 0x80000007,
+    mtval = 0x0; goes on in the handler at 0x200
 cycle 11: mret resumes at 0x104
 
 F fetch, D decode, E execute, M memory, W write back; small: held there

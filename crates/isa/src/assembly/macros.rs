@@ -1,0 +1,404 @@
+//! What stands for other lines: macros, repetitions, conditions, and other files.
+
+use super::expand::{self, Macro};
+use super::expression::Parser;
+use super::layout::Source;
+use super::lex::{self, Token};
+use super::lines::{Line, lines};
+use super::{Mistake, Place, Reader, Text, table};
+use std::collections::{HashMap, HashSet, VecDeque};
+
+/// How deep macros and files may nest.
+const DEPTH_MAX: u32 = 64;
+
+/// The most files that are read.
+const FILES_MAX: usize = 256;
+
+/// The most statements that texts may become.
+const STATEMENTS_MAX: usize = 4 << 20;
+
+/// Blocks of lines: what opens one, and what closes it.
+const BLOCKS: [(&[&str], &[&str]); 3] = [
+    (&[".macro"], &[".endm", ".end_macro"]),
+    (&[".rept", ".rep", ".irp", ".irpc"], &[".endr"]),
+    (CONDITIONS, &[".endif"]),
+];
+
+const CONDITIONS: &[&str] = &[
+    ".if",
+    ".ifdef",
+    ".ifndef",
+    ".ifnotdef",
+    ".ifeq",
+    ".ifne",
+    ".ifgt",
+    ".ifge",
+    ".iflt",
+    ".ifle",
+    ".ifb",
+    ".ifnb",
+    ".ifc",
+    ".ifnc",
+];
+
+/// Directives that give a name a value.
+const CONSTANTS: [&str; 3] = [".eqv", ".equ", ".set"];
+
+type Outcome = Result<(), Mistake>;
+
+/// Reads texts, and what they stand for, into a source.
+pub(super) struct Expander<'a> {
+    source: Source,
+    read: Reader<'a>,
+    files: Vec<String>,
+    mistakes: Vec<Mistake>,
+    macros: Vec<Macro>,
+    /// Texts by the words that they are written for.
+    words: HashMap<String, String>,
+    /// Labels and constants that are called as a register is, but for upper case.
+    shadows: HashSet<String>,
+    /// Files that are imported, once each, behind those that import them.
+    imported: HashSet<String>,
+    queue: VecDeque<Text>,
+    /// Macros that were expanded so far.
+    expansions: usize,
+    statements: usize,
+    depth: u32,
+    /// Whether the text has ended before its last line.
+    ended: bool,
+    /// Whether nothing more is read.
+    is_stopped: bool,
+}
+
+impl<'a> Expander<'a> {
+    pub(super) fn new(source: Source, read: Reader<'a>) -> Self {
+        Self {
+            source,
+            read,
+            files: Vec::new(),
+            mistakes: Vec::new(),
+            macros: Vec::new(),
+            words: HashMap::new(),
+            shadows: HashSet::new(),
+            imported: HashSet::new(),
+            queue: VecDeque::new(),
+            expansions: 0,
+            statements: 0,
+            depth: 0,
+            ended: false,
+            is_stopped: false,
+        }
+    }
+
+    /// Reads texts and those that they import; returns also the names of all files, and the mistakes.
+    pub(super) fn read_all(mut self, texts: &[Text]) -> (Source, Vec<String>, Vec<Mistake>) {
+        self.queue.extend(texts.iter().cloned());
+        self.imported.extend(texts.iter().map(|text| text.name.clone()));
+        while let Some(text) = self.queue.pop_front() {
+            (self.source.section, self.ended) = Default::default();
+            self.words.clear();
+            self.file(text, None);
+        }
+        (self.source, self.files, self.mistakes)
+    }
+
+    fn file(&mut self, text: Text, includer: Option<u32>) {
+        let file = self.files.len() as u32;
+        let content = expand::preprocessed(&text.text, text.name.ends_with(".S"));
+        self.files.push(text.name);
+        self.source.names.add_file(includer);
+        let all = lines(&content, file, &mut self.mistakes);
+        let labels = all.iter().filter_map(|line| expand::label(&line.text).map(|(name, _)| name));
+        let constants = all.iter().filter_map(|line| {
+            let (word, rest) = expand::word(&line.text);
+            CONSTANTS.contains(&word).then(|| expand::word(rest).0)
+        });
+        let shadows = labels
+            .chain(constants)
+            .filter(|name| table::register(&name.to_ascii_lowercase()).is_some());
+        self.shadows.extend(shadows.map(str::to_owned));
+        self.block(&all);
+    }
+
+    /// Reads lines, which have their own place.
+    fn block(&mut self, lines: &[Line]) {
+        let mut at = 0;
+        while let Some(line) = lines.get(at).filter(|_| !self.ended) {
+            self.statements += 1;
+            if self.statements > STATEMENTS_MAX {
+                let what = "the macros become more than 4 million statements".into();
+                self.stop(Mistake { place: line.place, what });
+                return;
+            }
+            let mut used = 1;
+            if let Err(mistake) = self.line(line, &lines[at..], &mut used) {
+                self.mistakes.push(mistake);
+            }
+            at += used;
+        }
+    }
+
+    /// Notes a mistake behind which nothing is read.
+    fn stop(&mut self, mistake: Mistake) {
+        if !std::mem::replace(&mut self.is_stopped, true) {
+            self.mistakes.push(mistake);
+        }
+        self.ended = true;
+        self.queue.clear();
+    }
+
+    /// Reads a line, and the lines of the block that it opens.
+    fn line(&mut self, line: &Line, rest: &[Line], used: &mut usize) -> Outcome {
+        let text = match self.words.is_empty() {
+            true => line.text.clone(),
+            false => expand::replaced(&line.text, &|word| self.words.get(word).cloned()),
+        };
+        let mut line = Line { text, place: line.place };
+        // Labels stand for themselves, whatever follows them.
+        while let Some((_, bytes)) = expand::label(&line.text) {
+            let behind = line.text.split_off(bytes);
+            if behind.trim().is_empty() {
+                line.text.push_str(&behind);
+                break;
+            }
+            self.statement(&line)?;
+            line.place.column += line.text.chars().count() as u32;
+            line.text = behind;
+        }
+        let (word, arguments) = expand::word(&line.text);
+        let name = word.to_ascii_lowercase();
+        let block = BLOCKS.iter().find(|(opens, _)| opens.contains(&name.as_str()));
+        if let Some((opens, closes)) = block {
+            let body = self::body(rest, opens, closes).ok_or_else(|| Mistake {
+                place: line.place,
+                what: format!("{name} has no {}", closes[0]),
+            })?;
+            *used = body.len() + 2;
+            let end = rest.get(body.len() + 1).map_or("", |line| line.text.as_str());
+            return self.opened(&name, arguments, body, end, line.place);
+        }
+        match name.as_str() {
+            ".include" | ".import" => return self.other(&name, arguments, line.place),
+            ".end" => {
+                self.ended = true;
+                return Ok(());
+            }
+            ".endm" | ".end_macro" | ".endr" | ".endif" | ".else" | ".elseif" => {
+                let what = format!("{name} ends nothing that was begun");
+                return Err(Mistake { place: line.place, what });
+            }
+            name if CONSTANTS.contains(&name) && self.is_word(arguments, line.place) => {
+                let (word, value) = expand::word(arguments);
+                let value = value.trim_start().trim_start_matches(',').trim();
+                self.words.insert(word.into(), value.into());
+                return Ok(());
+            }
+            _ => {}
+        }
+        match self.find(word, arguments) {
+            Some(found) => self.expand(found, word, arguments, line.place),
+            None => self.statement(&line),
+        }
+    }
+
+    /// Reports whether what is given a value is a text that is no number, such as a register.
+    fn is_word(&self, arguments: &str, place: Place) -> bool {
+        let (_, value) = expand::word(arguments);
+        let value = value.trim_start().trim_start_matches(',');
+        let Ok(tokens) = lex::tokens(value, place) else { return true };
+        let mut parser = Parser::new(&tokens);
+        let is_register = matches!(parser.peek(), Some(Token::Name(name))
+            if tokens.len() == 1 && table::register(&name.to_ascii_lowercase()).is_some());
+        let is_value = parser.expression(0, 0).is_ok() && parser.peek().is_none();
+        !tokens.is_empty() && (is_register || !is_value)
+    }
+
+    fn statement(&mut self, line: &Line) -> Outcome {
+        let mut tokens = lex::tokens(&line.text, line.place)?;
+        for (token, _) in &mut tokens {
+            if let Token::Name(name) = token
+                && name.starts_with(|c: char| c.is_ascii_uppercase())
+                && !self.shadows.contains(name)
+                && table::register(&name.to_ascii_lowercase()).is_some()
+            {
+                name.make_ascii_lowercase();
+            }
+        }
+        self.source.read(&tokens)
+    }
+
+    /// Reads a block of lines as what opens it says.
+    fn opened(
+        &mut self,
+        name: &str,
+        arguments: &str,
+        body: &[Line],
+        end: &str,
+        place: Place,
+    ) -> Outcome {
+        match name {
+            ".macro" => {
+                let is_local = expand::word(end).0.eq_ignore_ascii_case(".end_macro");
+                let made = Macro::new(arguments, body, is_local);
+                let made =
+                    made.ok_or_else(|| Mistake { place, what: "expected .macro NAME".into() })?;
+                self.macros.retain(|known| !known.is_same(&made));
+                self.macros.push(made);
+                Ok(())
+            }
+            ".rept" | ".rep" => {
+                let count = self.known(arguments, place)?;
+                (0..count).for_each(|_| {
+                    if !self.ended {
+                        self.block(body)
+                    }
+                });
+                Ok(())
+            }
+            ".irp" | ".irpc" => {
+                let (word, values) = expand::word(arguments);
+                let values = values.trim_start().trim_start_matches(',').trim();
+                let values = match name {
+                    ".irpc" => values.chars().map(String::from).collect(),
+                    _ => expand::arguments(values, usize::MAX),
+                };
+                for value in values {
+                    let pair = [(word.to_owned(), value)];
+                    let line = |line: &Line| {
+                        let text = expand::with_arguments(&line.text, &pair, 0);
+                        Line { text, place: line.place }
+                    };
+                    self.block(&body.iter().map(line).collect::<Vec<_>>());
+                }
+                Ok(())
+            }
+            _ => self.condition(name, arguments, body, place),
+        }
+    }
+
+    /// Reads the lines between `.if`, `.else` and `.endif` that hold.
+    fn condition(&mut self, name: &str, arguments: &str, body: &[Line], place: Place) -> Outcome {
+        let mut holds = self.holds(name, arguments, place)?;
+        let mut done = false;
+        let (mut depth, mut from) = (0, 0);
+        for (at, line) in body.iter().enumerate() {
+            let (word, arguments) = expand::word(&line.text);
+            let word = word.to_ascii_lowercase();
+            depth += i32::from(CONDITIONS.contains(&word.as_str())) - i32::from(word == ".endif");
+            if depth > 0 || !(word == ".else" || word == ".elseif") {
+                continue;
+            }
+            if holds && !done {
+                self.block(&body[from..at]);
+            }
+            done |= holds;
+            holds = !done && (word == ".else" || self.holds(".if", arguments, line.place)?);
+            from = at + 1;
+        }
+        if holds && !done {
+            self.block(&body[from..]);
+        }
+        Ok(())
+    }
+
+    fn holds(&self, name: &str, arguments: &str, place: Place) -> Result<bool, Mistake> {
+        let defined = || self.source.names.get(arguments.trim(), place).is_some();
+        let both = || expand::arguments(arguments, 2);
+        let value = || self.known(arguments, place);
+        Ok(match name {
+            ".ifdef" => defined(),
+            ".ifndef" | ".ifnotdef" => !defined(),
+            ".ifb" => arguments.trim().is_empty(),
+            ".ifnb" => !arguments.trim().is_empty(),
+            ".ifc" => both().first() == both().get(1),
+            ".ifnc" => both().first() != both().get(1),
+            ".ifeq" => value()? == 0,
+            ".ifgt" => value()? > 0,
+            ".ifge" => value()? >= 0,
+            ".iflt" => value()? < 0,
+            ".ifle" => value()? <= 0,
+            _ => value()? != 0,
+        })
+    }
+
+    /// Returns the value of a text that depends on no address.
+    fn known(&self, text: &str, place: Place) -> Result<i64, Mistake> {
+        let tokens = lex::tokens(text, place)?;
+        let mut parser = Parser::new(&tokens);
+        let value = parser.expression(0, 0)?;
+        let known = self.source.known(&value).filter(|_| parser.peek().is_none());
+        known.ok_or_else(|| Mistake { place, what: format!("{} has no value here", text.trim()) })
+    }
+
+    /// Returns the macro that a word and its arguments name.
+    fn find(&self, word: &str, arguments: &str) -> Option<usize> {
+        let is_called = |one: &Macro| one.name.eq_ignore_ascii_case(word);
+        let count = |one: &Macro| one.arguments(arguments).len();
+        let fits = |one: &Macro| is_called(one) && one.takes(count(one));
+        self.macros.iter().rposition(fits).or_else(|| self.macros.iter().rposition(is_called))
+    }
+
+    fn expand(&mut self, found: usize, word: &str, arguments: &str, place: Place) -> Outcome {
+        let wrong = |what| Err(Mistake { place, what });
+        let Some(lines) = self.macros[found].expanded(arguments, self.expansions, place) else {
+            let usage = self.macros[found].usage();
+            return wrong(format!("the macro {word} takes {usage}"));
+        };
+        if self.depth >= DEPTH_MAX {
+            let what = format!("the macro {word} nests more than {DEPTH_MAX} deep");
+            self.stop(Mistake { place, what });
+            return Ok(());
+        }
+        self.expansions += 1;
+        self.depth += 1;
+        self.block(&lines);
+        self.depth -= 1;
+        Ok(())
+    }
+
+    /// Reads a file that is included here, or notes one that is imported.
+    fn other(&mut self, directive: &str, name: &str, place: Place) -> Outcome {
+        let name = name.trim().trim_matches(['"', '<', '>']);
+        let wrong = |what| Mistake { place, what };
+        let from = self.files.get(place.file as usize).cloned().unwrap_or_default();
+        let text = (self.read)(name, &from).map_err(wrong)?;
+        if directive == ".import" {
+            if self.imported.insert(text.name.clone()) {
+                self.queue.push_back(text);
+            }
+            return Ok(());
+        }
+        if self.depth >= DEPTH_MAX || self.files.len() >= FILES_MAX {
+            let what = format!(
+                "{name} is included more than {DEPTH_MAX} deep, or {FILES_MAX} files are read"
+            );
+            self.stop(wrong(what));
+            return Ok(());
+        }
+        self.depth += 1;
+        self.file(text, Some(place.file));
+        self.depth -= 1;
+        // An end is that of the file alone, unless nothing more is to be read.
+        self.ended = self.is_stopped;
+        Ok(())
+    }
+}
+
+/// Returns the lines between the first, which opens a block, and the one that closes it.
+fn body<'l>(lines: &'l [Line], opens: &[&str], closes: &[&str]) -> Option<&'l [Line]> {
+    let mut depth = 0;
+    for (at, line) in lines.iter().enumerate() {
+        let text =
+            expand::label(&line.text).map_or(line.text.as_str(), |(_, end)| &line.text[end..]);
+        let word = expand::word(text).0.to_ascii_lowercase();
+        if opens.contains(&word.as_str()) {
+            depth += 1;
+        } else if closes.contains(&word.as_str()) {
+            depth -= 1;
+            if depth == 0 {
+                return lines.get(1..at);
+            }
+        }
+    }
+    None
+}
