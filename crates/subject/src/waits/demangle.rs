@@ -48,6 +48,37 @@ fn is_of_rust(symbol: &str) -> bool {
     symbol.starts_with("_R") || hash.is_some_and(is_hash)
 }
 
+/// Returns the path of a name without its generic arguments: `<Mutex<T>>::lock` and `<Mutex<T> as Lock>::lock` become
+/// `Mutex::lock`.
+pub(super) fn path(name: &str) -> String {
+    let own = name.strip_prefix('<').and_then(|rest| Some(rest.split_at(closing(rest)?)));
+    let Some((own, rest)) = own else { return without_arguments(name) };
+    let own = own.split(" as ").next().unwrap_or(own).trim_start_matches(['&', '*']);
+    path(own) + &without_arguments(&rest[1..])
+}
+
+/// Returns where the bracket closes that opens before a text.
+fn closing(text: &str) -> Option<usize> {
+    let mut depth = 1;
+    for (place, letter) in text.char_indices() {
+        match letter {
+            '<' => depth += 1,
+            '>' if !text[..place].ends_with('-') => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(place);
+        }
+    }
+    None
+}
+
+fn without_arguments(text: &str) -> String {
+    let Some((before, rest)) = text.split_once('<') else { return text.to_string() };
+    let after = closing(rest).map(|place| without_arguments(&rest[place + 1..]));
+    before.trim_end_matches("::").to_string() + &after.unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,7 +87,10 @@ mod tests {
     fn names_are_written_as_in_their_language() {
         for (symbol, name) in [
             ("_ZN4pool6worker17h0123456789abcdefE", "pool::worker"),
-            ("_RNvMNtNtNtNtCs1_3std3sys4sync5mutex5futexNtB2_5Mutex14lock_contended", "<std::sys::sync::mutex::futex::Mutex>::lock_contended"),
+            (
+                "_RNvMNtNtNtNtCs1_3std3sys4sync5mutex5futexNtB2_5Mutex14lock_contended",
+                "<std::sys::sync::mutex::futex::Mutex>::lock_contended",
+            ),
             ("_ZN13ObjectMonitor5enterEP10JavaThread", "ObjectMonitor::enter"),
             ("_Z5drainv", "drain"),
             ("_ZL1m", "m"),
@@ -70,6 +104,21 @@ mod tests {
             ("_ZN99short", "_ZN99short"),
         ] {
             assert_eq!(demangled(symbol), name);
+        }
+    }
+
+    #[test]
+    fn a_path_has_no_arguments() {
+        for (name, plain) in [
+            ("<std::sync::Mutex<Vec<u8>>>::lock", "std::sync::Mutex::lock"),
+            ("<a::B<T> as c::D<E>>::f::<G>", "a::B::f"),
+            ("std::sync::mpmc::list::Channel<T>::recv", "std::sync::mpmc::list::Channel::recv"),
+            ("own::run::<std::sync::mpmc::Sender<u8>>::{closure#0}", "own::run::{closure#0}"),
+            ("call<fn() -> u8>", "call"),
+            ("operator<", "operator"),
+            ("main", "main"),
+        ] {
+            assert_eq!(path(name), plain);
         }
     }
 

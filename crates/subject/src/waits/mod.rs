@@ -271,6 +271,10 @@ impl Asker {
         found.at = waiting.at;
         if self.found.len() < FOUND_MAX {
             found.words = self.words(image, waiting, memory.as_ref());
+            // A thread that has gone on since its call was read has another stack now.
+            if wait::doing(pid, tid) != Doing::Waiting(*waiting) {
+                return None;
+            }
         }
         let id = match self.ids.get(&found) {
             Some(id) => *id,
@@ -303,8 +307,7 @@ impl Asker {
         let is_locked = value as u32 == 2 || holder_in(value).is_some();
         // musl's condition variables wait for a word of the waiter's own stack.
         let is_own = (waiting.stack..waiting.stack + STACK_BYTES as u64).contains(&address);
-        let is_lock_word =
-            is_plain && !is_own && (is_locked || operation & OPERATION != WAIT);
+        let is_lock_word = is_plain && !is_own && (is_locked || operation & OPERATION != WAIT);
         let own = &self.images[image];
         let is_static = own.mapping(address).is_some_and(|one| one.file.starts_with('/'));
         let known = own.pointers.get(&address).copied();
@@ -521,10 +524,17 @@ fn pointer_to(image: &Image, memory: &Memory, address: u64) -> Option<(u64, u64)
     best
 }
 
-/// Reports whether the object at `pointer` is larger than `distance`, by the size that glibc keeps in front of it.
+/// Reports whether `pointer` is that of an object larger than `distance`, by what glibc keeps in front of objects: a
+/// size of whole 16 bytes with three bits, and in front of the next object the bit that says that this one is in use.
 fn reaches(memory: &Memory, pointer: u64, distance: u64) -> bool {
-    let header = memory.read(pointer.wrapping_sub(8), 8);
-    let Ok(header) = header.try_into() else { return false };
-    let size = u64::from_ne_bytes(header) & !7;
-    distance < size && size < 1 << 40
+    const IN_USE: u64 = 1;
+    let head = |object: u64| {
+        let word = memory.read(object.wrapping_sub(8), 8);
+        word.try_into().ok().map(u64::from_ne_bytes)
+    };
+    let Some(size) = head(pointer).map(|word| word & !7) else { return false };
+    let is_size = pointer % 16 == 0 && size % 16 == 0 && distance < size && size < 1 << 40;
+    // An object of its own mapping has no next one.
+    let is_mapped = || head(pointer).is_some_and(|word| word & 2 != 0);
+    is_size && (is_mapped() || head(pointer + size).is_some_and(|next| next & IN_USE != 0))
 }

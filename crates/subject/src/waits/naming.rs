@@ -1,6 +1,6 @@
 //! From addresses to names.
 
-use super::demangle::{demangled, plain};
+use super::demangle::{demangled, path, plain};
 use super::primitives::{self, GIL};
 use super::stack::{self, Frame, Located};
 use super::symbols::{Symbol, Symbols};
@@ -65,6 +65,8 @@ pub(crate) struct Names {
 /// A function of a stack with its name as its language writes it.
 struct Function {
     name: String,
+    /// The same without generic arguments.
+    path: String,
     /// It belongs to the language or the system rather than to the program.
     is_library: bool,
     file: String,
@@ -88,14 +90,16 @@ impl Names {
         let inner = &all[..program.unwrap_or(all.len())];
         let Some(futex) = &found.futex else {
             let kind = found.kind.unwrap_or(WaitKind::Unknown);
-            // Go parks goroutines that sleep; what calls nanosleep(2) is its runtime, which has nothing to do.
-            if kind == WaitKind::Timer && inner.iter().any(|one| one.name.starts_with("runtime.")) {
-                return Named { kind: WaitKind::Hidden, what: GOROUTINES.into(), place: String::new() };
+            // Go parks goroutines that sleep: what waits for a time or for its own eventfd has nothing to do.
+            let is_idle = kind == WaitKind::Timer || found.what.contains("eventfd");
+            if is_idle && inner.iter().any(|one| one.name.starts_with("runtime.")) {
+                let (kind, what) = (WaitKind::Hidden, GOROUTINES.into());
+                return Named { kind, what, place: String::new() };
             }
             return Named { kind, what: found.what.clone(), place };
         };
-        let row = primitives::of_functions(inner.iter().map(|one| one.name.as_str()))
-            .or_else(|| inner.iter().find_map(|one| primitives::of_file(&one.file)));
+        let functions = inner.iter().map(|one| (one.path.as_str(), one.file.as_str()));
+        let row = primitives::of_functions(functions);
         let (kind, what) = match row {
             // A thread that was woken takes the mutex of the condition again.
             Some(row) if futex.is_lock_word && row.what.contains("condition variable") => {
@@ -107,7 +111,8 @@ impl Names {
         };
         let bytes = row.map_or(Some(WORD_BYTES), |row| row.bytes);
         let variable = bytes.map(|bytes| self.variable(futex, bytes, image)).unwrap_or_default();
-        let function = inner.last().filter(|one| !one.name.is_empty() && !one.name.starts_with('_'));
+        let function =
+            inner.last().filter(|one| !one.name.is_empty() && !one.name.starts_with('_'));
         let what = match (row, variable.is_empty(), function) {
             (_, false, _) if variable == "_PyRuntime" => GIL.into(),
             (_, false, _) => format!("{variable} ({})", bare(what)),
@@ -126,7 +131,9 @@ impl Names {
             return name;
         }
         let Some((pointer, distance)) = futex.pointer else { return String::new() };
-        match (self.object(pointer, POINTER_BYTES, image), distance) {
+        // Names that begin so are those of the C library, which keeps lists of objects of its own.
+        let name = self.object(pointer, POINTER_BYTES, image).filter(|name| !name.starts_with('_'));
+        match (name, distance) {
             (None, _) => String::new(),
             (Some(name), 0) => format!("*{name}"),
             (Some(name), distance) => format!("*{name} + {distance}"),
@@ -169,13 +176,14 @@ impl Names {
 
 impl From<Frame> for Function {
     fn from(frame: Frame) -> Self {
-        let name = demangled(&frame.symbol);
+        let name = demangled(plain(&frame.symbol));
+        let path = path(&name);
         let is_library = name.is_empty()
             || name.starts_with("__")
             || primitives::is_runtime(&frame.file)
-            || primitives::is_library(&name)
-            || primitives::of_function(&name).is_some();
-        Function { name, is_library, file: frame.file }
+            || primitives::is_library(&path)
+            || primitives::of_function(&path).is_some();
+        Function { name, path, is_library, file: frame.file }
     }
 }
 

@@ -119,16 +119,25 @@ pub(super) fn of_function(function: &str) -> Option<&'static Row> {
 }
 
 /// Returns the row of a library.
-pub(super) fn of_file(file: &str) -> Option<&'static Row> {
+fn of_file(file: &str) -> Option<&'static Row> {
     let base = file.rsplit('/').next().unwrap_or_default();
     rows().find(|row| !row.file.is_empty() && base.starts_with(&row.file))
 }
 
-/// Returns the row that says what a thread waits for in these functions, the innermost first: that of a runtime's
-/// function which called the others, or the first one.
-pub(super) fn of_functions<'a>(functions: impl Iterator<Item = &'a str>) -> Option<&'static Row> {
-    let rows: Vec<&Row> = functions.filter_map(of_function).collect();
-    rows.iter().find(|row| row.outer).or(rows.first()).copied()
+/// Returns the row that says what a thread waits for in these functions with their files, the innermost first: that
+/// of a runtime's function which called the others, or the first one; else that of a library.
+pub(super) fn of_functions<'a>(
+    functions: impl Iterator<Item = (&'a str, &'a str)> + Clone,
+) -> Option<&'static Row> {
+    let by_name = functions.clone().filter_map(|(function, _)| of_function(function));
+    let by_file = functions.filter_map(|(_, file)| of_file(file));
+    let is_outer = |row: &&Row| row.outer;
+    by_name
+        .clone()
+        .find(is_outer)
+        .or_else(|| by_file.clone().find(is_outer))
+        .or_else(|| by_name.clone().next())
+        .or_else(|| by_file.clone().next())
 }
 
 /// The lock of CPython's interpreter.
@@ -175,13 +184,16 @@ pub(super) fn is_library(function: &str) -> bool {
         "x_cgo_",
         "threadentry",
         "_start",
+        "start_thread",
+        "execute_native_thread_routine",
         "syscall",
         "futex",
         "lll_lock",
         "gomp_",
+        "sccp",
     ];
-    let path = function.trim_start_matches(['<', '&', '*', '_']);
-    known.iter().any(|part| path.starts_with(part)) || sys::calls::number_of(path).is_some()
+    let plain = function.trim_start_matches('_');
+    known.iter().any(|part| plain.starts_with(part)) || sys::calls::number_of(plain).is_some()
 }
 
 /// Parts of the names of the kernel's functions in which a thread waits for a device.

@@ -55,17 +55,18 @@ pub(super) fn functions(found: &Found, image: &Image, files: &mut Files) -> Vec<
     let mut stack = 0;
     frames.push(here.frame(back));
     while frames.len() < FUNCTIONS_MAX {
-        let next = match here.symbols.caller(here.address - back) {
-            Some(caller) => {
-                let returns_at = stack + caller.returns_at;
-                let word = found.words.iter().find(|(place, _)| i64::from(*place) == returns_at);
-                let there = word.and_then(|(_, word)| Located::find(*word, image, files));
-                there.and_then(|there| {
-                    let callee = there.symbols.called_before(there.address)?;
-                    Some((there, callee, stack + caller.stack))
-                })
-            }
-            None => searched(&here, back, stack, &found.words, image, files),
+        let callers = here.symbols.callers(here.address - back);
+        let known = callers.iter().find_map(|caller| {
+            let returns_at = stack + caller.returns_at;
+            let (_, word) =
+                found.words.iter().find(|(place, _)| i64::from(*place) == returns_at)?;
+            let there = Located::find(*word, image, files)?;
+            let callee = there.symbols.called_before(there.address)?;
+            Some((there, callee, stack + caller.stack))
+        });
+        let next = match callers.is_empty() {
+            true => searched(&here, back, stack, &found.words, image, files),
+            false => known,
         };
         let Some((there, callee, above)) = next else { break };
         let named = there.symbols.named(&callee).unwrap_or_default();

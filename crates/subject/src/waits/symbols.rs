@@ -4,7 +4,7 @@ use gimli::{
     BaseAddresses, CfaRule, CieOrFde, EhFrame, EhFrameOffset, NativeEndian, Register, RegisterRule,
     UnwindContext, UnwindSection,
 };
-use object::read::RelocationTarget;
+use object::read::{Relocation, RelocationTarget};
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, ObjectSymbolTable};
 use object::{SegmentFlags, SymbolKind, elf};
 use std::collections::HashMap;
@@ -22,8 +22,12 @@ const NESTED_MAX: usize = 16;
 /// The number of functions that jump to the next one instead of calling it.
 const JUMPS_MAX: u32 = 2;
 
-/// The stack pointer and the return address, as unwinding tables number them.
+/// The bytes at the beginning of a function among which it takes its part of the stack.
+const PROLOGUE_BYTES: usize = 64;
+
+/// The stack pointer, the frame pointer and the return address, as unwinding tables number them.
 const STACK_POINTER: Register = Register(if cfg!(target_arch = "aarch64") { 31 } else { 7 });
+const FRAME_POINTER: Register = Register(if cfg!(target_arch = "aarch64") { 29 } else { 6 });
 const RETURN_ADDRESS: Register = Register(if cfg!(target_arch = "aarch64") { 30 } else { 16 });
 
 /// A function or a variable.
@@ -37,7 +41,7 @@ pub(super) struct Symbol {
 }
 
 /// What a call instruction calls.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Callee {
     /// What lies at an address of the same file.
     Own(u64),
@@ -56,14 +60,26 @@ pub(super) struct Caller {
     pub(super) stack: i64,
 }
 
+/// What an unwinding table says of a function's caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rule {
+    Known(Caller),
+    /// By the frame pointer, which is not known. The stack pointer is below the registers that the function saved,
+    /// in `saved` bytes, by what it takes at its beginning.
+    ByFrame {
+        begin: u64,
+        saved: i64,
+    },
+}
+
 /// What is read of one file.
 #[derive(Debug, Default)]
 pub(super) struct Symbols {
     functions: Vec<Symbol>,
     variables: Vec<Symbol>,
     loads: Vec<Load>,
-    /// Imported functions by the address of the word that points to them.
-    imports: HashMap<u64, String>,
+    /// What the words point to that the loader fills in, by their addresses.
+    words: HashMap<u64, Callee>,
     unwinding: Unwinding,
 }
 
@@ -113,7 +129,7 @@ impl Symbols {
         let file = object::File::parse(&*bytes).ok()?;
         let mut symbols = Symbols {
             loads: file.segments().map(|segment| load(&segment)).collect(),
-            imports: imports(&file).unwrap_or_default(),
+            words: words(&file).unwrap_or_default(),
             unwinding: Unwinding::read(&file).unwrap_or_default(),
             ..Symbols::default()
         };
@@ -176,7 +192,9 @@ impl Symbols {
         let after = self.variables.partition_point(|one| one.address <= address);
         let end = address + bytes;
         let nested = self.variables[..after].iter().rev().take(NESTED_MAX);
-        nested.filter(|one| end <= one.address + one.size).min_by_key(|one| (one.size, one.name.len()))
+        nested
+            .filter(|one| end <= one.address + one.size)
+            .min_by_key(|one| (one.size, one.name.len()))
     }
 
     /// Returns the variables at other addresses whose names begin alike.
@@ -202,10 +220,30 @@ impl Symbols {
         Some((&load.code, (address - load.address) as usize))
     }
 
-    /// Returns where the caller of the function at an address is; `None` where the tables do not say, or say it by a
-    /// register that is not known.
-    pub(super) fn caller(&self, address: u64) -> Option<Caller> {
-        self.unwinding.caller(address)
+    /// Returns where the caller of the function at an address is: in one of these places. None where the tables do
+    /// not say, or say it by a register that is not known.
+    pub(super) fn callers(&self, address: u64) -> Vec<Caller> {
+        let at = |bytes: i64| Caller { returns_at: bytes - 8, stack: bytes };
+        match self.unwinding.rule(address) {
+            Some(Rule::Known(caller)) => vec![caller],
+            Some(Rule::ByFrame { begin, saved }) => match self.reserved(begin) {
+                Some(bytes) => vec![at(saved + bytes)],
+                // A register is pushed to align the stack where a function needs no more of it.
+                None => vec![at(saved), at(saved + 8)],
+            },
+            None => Vec::new(),
+        }
+    }
+
+    /// Returns how much of the stack the function that begins at an address takes for its variables.
+    fn reserved(&self, begin: u64) -> Option<i64> {
+        let (code, place) = self.code(begin)?;
+        let prologue = code.get(place..(place + PROLOGUE_BYTES).min(code.len()))?;
+        prologue.windows(7).find_map(|bytes| match *bytes {
+            [0x48, 0x83, 0xec, bytes, ..] => Some(i64::from(bytes)),
+            [0x48, 0x81, 0xec, a, b, c, d] => Some(i64::from(i32::from_le_bytes([a, b, c, d]))),
+            _ => None,
+        })
     }
 
     /// Returns what the instruction before an address calls; `None` where it is no call, so that the address is not
@@ -227,8 +265,7 @@ impl Symbols {
             }
             if before(6) == Some(0xff) && before(5) == Some(0x15) {
                 let word = address.checked_add_signed(distance(place - 4)?)?;
-                let named = self.imports.get(&word).cloned();
-                return Some(named.map_or(Callee::Indirect, Callee::Named));
+                return Some(self.words.get(&word).cloned().unwrap_or(Callee::Indirect));
             }
             let indirect = |back: usize| {
                 before(back) == Some(0xff)
@@ -262,8 +299,8 @@ impl Symbols {
         if let [0xff, 0x25, a, b, c, d, ..] = *rest {
             let distance = i64::from(i32::from_le_bytes([a, b, c, d]));
             let word = (target + marks + prefix + 6).checked_add_signed(distance);
-            if let Some(name) = word.and_then(|word| self.imports.get(&word)) {
-                return Callee::Named(name.clone());
+            if let Some(callee) = word.and_then(|word| self.words.get(&word)) {
+                return callee.clone();
             }
         }
         Callee::Own(target)
@@ -307,7 +344,8 @@ impl Symbols {
         let bytes = code.get(place..(place + length).min(code.len())).unwrap_or_default();
         let jump = |(at, window): (usize, &[u8])| {
             // E9, or 0F 8x, and a distance.
-            let is_jump = window[0] == 0xe9 || at > 0 && bytes[at - 1] == 0x0f && window[0] >> 4 == 8;
+            let is_jump =
+                window[0] == 0xe9 || at > 0 && bytes[at - 1] == 0x0f && window[0] >> 4 == 8;
             let distance = i32::from_le_bytes(window[1..5].try_into().ok()?);
             let next = range.start + at as u64 + 5;
             let target = next.checked_add_signed(distance.into()).filter(|_| is_jump)?;
@@ -328,14 +366,20 @@ fn load<'d>(segment: &impl ObjectSegment<'d>) -> Load {
     Load { offset, address: segment.address(), size: segment.size(), code }
 }
 
-fn imports(file: &object::File<'_>) -> Option<HashMap<u64, String>> {
-    let names = file.dynamic_symbol_table()?;
-    let named = file.dynamic_relocations()?.filter_map(|(place, relocation)| {
-        let RelocationTarget::Symbol(index) = relocation.target() else { return None };
-        let name = names.symbol_by_index(index).ok()?.name().ok()?.to_string();
-        Some((place, name))
-    });
-    Some(named.collect())
+fn words(file: &object::File<'_>) -> Option<HashMap<u64, Callee>> {
+    let names = file.dynamic_symbol_table();
+    let callee = |(place, relocation): (u64, Relocation)| {
+        let callee = match relocation.target() {
+            RelocationTarget::Symbol(index) => {
+                let name = names.as_ref()?.symbol_by_index(index).ok()?.name().ok()?;
+                Callee::Named(name.to_string())
+            }
+            RelocationTarget::Absolute => Callee::Own(u64::try_from(relocation.addend()).ok()?),
+            _ => return None,
+        };
+        Some((place, callee))
+    };
+    Some(file.dynamic_relocations()?.filter_map(callee).collect())
 }
 
 impl Unwinding {
@@ -364,18 +408,25 @@ impl Unwinding {
         self.entries[..after].last().copied().filter(|(begin, length, _)| address - begin < *length)
     }
 
-    fn caller(&self, address: u64) -> Option<Caller> {
-        let (.., place) = self.entry(address)?;
+    fn rule(&self, address: u64) -> Option<Rule> {
+        let (begin, _, place) = self.entry(address)?;
         let table = EhFrame::new(&self.bytes, NativeEndian);
         let place = EhFrameOffset(place);
         let entry = table.fde_from_offset(&self.bases, place, EhFrame::cie_from_offset).ok()?;
         let mut context = UnwindContext::new();
         let row = entry.unwind_info_for_address(&table, &self.bases, &mut context, address).ok()?;
-        let CfaRule::RegisterAndOffset { register: STACK_POINTER, offset } = *row.cfa() else {
-            return None;
-        };
-        match row.register(RETURN_ADDRESS) {
-            Some(RegisterRule::Offset(from)) => Some(Caller { returns_at: offset + from, stack: offset }),
+        let CfaRule::RegisterAndOffset { register, offset } = *row.cfa() else { return None };
+        match (register, row.register(RETURN_ADDRESS)) {
+            (STACK_POINTER, Some(RegisterRule::Offset(from))) => {
+                Some(Rule::Known(Caller { returns_at: offset + from, stack: offset }))
+            }
+            (FRAME_POINTER, _) if cfg!(target_arch = "x86_64") => {
+                let saved = row.registers().filter_map(|(_, rule)| match rule {
+                    RegisterRule::Offset(from) => Some(-from),
+                    _ => None,
+                });
+                Some(Rule::ByFrame { begin, saved: saved.max()? })
+            }
             _ => None,
         }
     }
@@ -407,7 +458,8 @@ mod tests {
 
     #[test]
     fn a_segment_that_begins_in_the_page_in_which_another_ends_is_not_mistaken_for_it() {
-        let load = |offset: u64, address: u64, size: u64| Load { offset, address, size, code: Vec::new() };
+        let load =
+            |offset: u64, address: u64, size: u64| Load { offset, address, size, code: Vec::new() };
         // As lld lays them out: the file has no gap, the addresses have one page.
         let loads = vec![load(0, 0, 0x1800), load(0x1800, 0x2800, 0x900)];
         let symbols = Symbols { loads, ..Symbols::default() };
