@@ -535,6 +535,6 @@ fn reaches(memory: &Memory, pointer: u64, distance: u64) -> bool {
     let Some(size) = head(pointer).map(|word| word & !7) else { return false };
     let is_size = pointer % 16 == 0 && size % 16 == 0 && distance < size && size < 1 << 40;
     // An object of its own mapping has no next one.
-    let is_mapped = || head(pointer).is_some_and(|word| word & 2 != 0);
-    is_size && (is_mapped() || head(pointer + size).is_some_and(|next| next & IN_USE != 0))
+    let is_mapped = pointer % 4096 == 16 && size % 4096 == 0;
+    is_size && (is_mapped || head(pointer + size).is_some_and(|next| next & IN_USE != 0))
 }

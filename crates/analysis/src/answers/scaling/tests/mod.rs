@@ -1,5 +1,6 @@
 //! Sessions whose truth is known: made up, with noise, and read back.
 
+mod repeated;
 mod waits;
 
 use super::*;
