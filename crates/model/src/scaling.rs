@@ -276,6 +276,10 @@ pub enum Bottleneck {
     Handover,
     /// Something outside of the program: storage, the network, another process, a time.
     Outside,
+    /// Workers that each do again what one does: the whole job, or a part such as a set-up.
+    Repeated,
+    /// A program that does the same whatever n is.
+    Ignored,
     /// A lock, or shared data, at which workers burn CPU time.
     Spinning,
     /// Cache lines that several workers write.

@@ -4,9 +4,11 @@
 //! microseconds each, and of a thread that has not run since the last look nothing. Symbols are looked up
 //! later ([`naming`]), since a large library takes longer than a look may.
 
+mod demangle;
 mod ends;
 mod naming;
 mod primitives;
+mod stack;
 mod symbols;
 
 use model::WaitKind;
@@ -25,7 +27,7 @@ pub(crate) use naming::{Named, Names};
 const STACK_BYTES: usize = 3072;
 
 /// The most addresses of code that are kept of a stack.
-const FRAMES_MAX: usize = 20;
+const WORDS_MAX: usize = 48;
 
 /// The most waits that are distinguished by their stacks.
 const FOUND_MAX: usize = 4096;
@@ -64,8 +66,10 @@ struct Found {
     kind: Option<WaitKind>,
     what: String,
     futex: Option<Futex>,
-    /// Addresses of code: the next instruction, then what the stack holds.
-    frames: Vec<u64>,
+    /// The address of the next instruction.
+    at: u64,
+    /// Addresses of code that the stack holds, and how far from the stack pointer each lies.
+    words: Vec<(u16, u64)>,
 }
 
 /// The word of memory that a thread waits for.
@@ -264,9 +268,13 @@ impl Asker {
                 holder = lock_holder(kind, pid, waiting);
             }
         }
-        found.frames = self.frames(image, waiting, memory.as_ref());
-        if self.found.len() >= FOUND_MAX {
-            found.frames.truncate(1);
+        found.at = waiting.at;
+        if self.found.len() < FOUND_MAX {
+            found.words = self.words(image, waiting, memory.as_ref());
+            // A thread that has gone on since its call was read has another stack now.
+            if wait::doing(pid, tid) != Doing::Waiting(*waiting) {
+                return None;
+            }
         }
         let id = match self.ids.get(&found) {
             Some(id) => *id,
@@ -282,23 +290,24 @@ impl Asker {
         Some(id)
     }
 
-    /// Returns the addresses of code that the top of a stack holds, the next instruction first.
-    fn frames(&self, image: usize, waiting: &Waiting, memory: Option<&Memory>) -> Vec<u64> {
+    /// Returns the addresses of code that the top of a stack holds, with their distances from the stack pointer.
+    fn words(&self, image: usize, waiting: &Waiting, memory: Option<&Memory>) -> Vec<(u16, u64)> {
         let image = &self.images[image];
-        let stack = memory.map(|memory| memory.read(waiting.stack & !7, STACK_BYTES));
-        let words = stack.unwrap_or_default();
+        let stack = memory.map(|memory| memory.read(waiting.stack, STACK_BYTES));
+        let stack = stack.unwrap_or_default();
+        let words = (0..).step_by(8).zip(stack.chunks_exact(8));
         let words = words
-            .chunks_exact(8)
-            .filter_map(|word| Some(u64::from_ne_bytes(word.try_into().ok()?)));
-        let code = words.filter(|address| image.is_code(*address));
-        std::iter::once(waiting.at).chain(code).take(FRAMES_MAX).collect()
+            .filter_map(|(place, word)| Some((place, u64::from_ne_bytes(word.try_into().ok()?))));
+        words.filter(|(_, address)| image.is_code(*address)).take(WORDS_MAX).collect()
     }
 
     fn futex(&mut self, image: usize, waiting: &Waiting, memory: Option<&Memory>) -> Futex {
         let [address, operation, value, ..] = waiting.arguments;
         let is_plain = matches!(operation & OPERATION, WAIT | LOCK_PI | LOCK_PI2);
         let is_locked = value as u32 == 2 || holder_in(value).is_some();
-        let is_lock_word = is_plain && (is_locked || operation & OPERATION != WAIT);
+        // musl's condition variables wait for a word of the waiter's own stack.
+        let is_own = (waiting.stack..waiting.stack + STACK_BYTES as u64).contains(&address);
+        let is_lock_word = is_plain && !is_own && (is_locked || operation & OPERATION != WAIT);
         let own = &self.images[image];
         let is_static = own.mapping(address).is_some_and(|one| one.file.starts_with('/'));
         let known = own.pointers.get(&address).copied();
@@ -515,10 +524,17 @@ fn pointer_to(image: &Image, memory: &Memory, address: u64) -> Option<(u64, u64)
     best
 }
 
-/// Reports whether the object at `pointer` is larger than `distance`, by the size that glibc keeps in front of it.
+/// Reports whether `pointer` is that of an object larger than `distance`, by what glibc keeps in front of objects: a
+/// size of whole 16 bytes with three bits, and in front of the next object the bit that says that this one is in use.
 fn reaches(memory: &Memory, pointer: u64, distance: u64) -> bool {
-    let header = memory.read(pointer.wrapping_sub(8), 8);
-    let Ok(header) = header.try_into() else { return false };
-    let size = u64::from_ne_bytes(header) & !7;
-    distance < size && size < 1 << 40
+    const IN_USE: u64 = 1;
+    let head = |object: u64| {
+        let word = memory.read(object.wrapping_sub(8), 8);
+        word.try_into().ok().map(u64::from_ne_bytes)
+    };
+    let Some(size) = head(pointer).map(|word| word & !7) else { return false };
+    let is_size = pointer % 16 == 0 && size % 16 == 0 && distance < size && size < 1 << 40;
+    // An object of its own mapping has no next one.
+    let is_mapped = pointer % 4096 == 16 && size % 4096 == 0;
+    is_size && (is_mapped || head(pointer + size).is_some_and(|next| next & IN_USE != 0))
 }

@@ -1,11 +1,24 @@
 //! From addresses to names.
 
-use super::primitives::{self, GIL, MALLOC, Row};
-use super::symbols::{Symbols, demangled};
+use super::demangle::{demangled, path, plain};
+use super::primitives::{self, GIL};
+use super::stack::{self, Frame, Located};
+use super::symbols::{Symbol, Symbols};
 use super::{Asker, Found, Futex, Image};
 use model::{GOROUTINES, WaitKind};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// What a word is waited for where no function says it.
+const FUTEX: &str = "a lock or a signal of another thread";
+
+/// The sizes of the word of a futex, and of a pointer.
+const WORD_BYTES: u64 = 4;
+const POINTER_BYTES: u64 = 8;
+
+/// An object that is larger may well hold several locks of one word.
+const SMALL_BYTES: u64 = 64;
 
 /// A wait with its names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -23,182 +36,159 @@ impl Named {
     }
 }
 
-/// A function on a stack.
-struct Frame {
-    file: String,
-    symbol: String,
-}
-
 /// The files that were read.
-type Files = HashMap<String, Option<Symbols>>;
+#[derive(Debug, Default)]
+pub(super) struct Files(HashMap<String, Option<Rc<Symbols>>>);
+
+impl Files {
+    /// Returns the symbols of a file of a process, whose root may be another one.
+    pub(super) fn symbols(&mut self, image: &Image, file: &str) -> Option<Rc<Symbols>> {
+        if !self.0.contains_key(file) {
+            let path = file.trim_end_matches(" (deleted)");
+            let inside = PathBuf::from(format!("/proc/{}/root{path}", image.pid));
+            let read = Symbols::read(&inside).or_else(|| Symbols::read(Path::new(path)));
+            self.0.insert(file.to_string(), read.map(Rc::new));
+        }
+        self.0.get(file)?.clone()
+    }
+}
 
 /// The names of the waits that an [`Asker`] found, as far as they were looked up.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     files: Files,
+    /// The word at which a small object was first found to be waited for, by the object's file and address.
+    words: HashMap<(String, u64), u64>,
     named: Vec<Named>,
+}
+
+/// A function of a stack with its name as its language writes it.
+struct Function {
+    name: String,
+    /// The same without generic arguments.
+    path: String,
+    /// It belongs to the language or the system rather than to the program.
+    is_library: bool,
+    file: String,
 }
 
 impl Names {
     /// Returns the names of all waits that were found so far, by their numbers.
     pub(crate) fn of(&mut self, asker: &Asker) -> &[Named] {
         for found in &asker.found[self.named.len()..] {
-            self.named.push(name(found, &asker.images[found.image], &mut self.files));
+            let named = self.name(found, &asker.images[found.image]);
+            self.named.push(named);
         }
         &self.named
     }
+
+    fn name(&mut self, found: &Found, image: &Image) -> Named {
+        let frames = stack::functions(found, image, &mut self.files);
+        let all: Vec<Function> = frames.into_iter().map(Function::from).collect();
+        let program = all.iter().position(|one| !one.is_library);
+        let place = program.map_or(String::new(), |own| all[own].name.clone());
+        let inner = &all[..program.unwrap_or(all.len())];
+        let Some(futex) = &found.futex else {
+            let kind = found.kind.unwrap_or(WaitKind::Unknown);
+            // Go parks goroutines that sleep: what waits for a time or for its own eventfd has nothing to do.
+            let is_idle = kind == WaitKind::Timer || found.what.contains("eventfd");
+            if is_idle && inner.iter().any(|one| one.name.starts_with("runtime.")) {
+                let (kind, what) = (WaitKind::Hidden, GOROUTINES.into());
+                return Named { kind, what, place: String::new() };
+            }
+            return Named { kind, what: found.what.clone(), place };
+        };
+        let functions = inner.iter().map(|one| (one.path.as_str(), one.file.as_str()));
+        let row = primitives::of_functions(functions);
+        let (kind, what) = match row {
+            // A thread that was woken takes the mutex of the condition again.
+            Some(row) if futex.is_lock_word && row.what.contains("condition variable") => {
+                (WaitKind::Lock, "the mutex of a condition variable")
+            }
+            Some(row) => (row.kind, row.what.as_str()),
+            None if futex.is_lock_word => (WaitKind::Lock, "a lock"),
+            None => (WaitKind::Hidden, FUTEX),
+        };
+        let bytes = row.map_or(Some(WORD_BYTES), |row| row.bytes);
+        let variable = bytes.map(|bytes| self.variable(futex, bytes, image)).unwrap_or_default();
+        let function =
+            inner.last().filter(|one| !one.name.is_empty() && !one.name.starts_with('_'));
+        let what = match (row, variable.is_empty(), function) {
+            (_, false, _) if variable == "_PyRuntime" => GIL.into(),
+            (_, false, _) => format!("{variable} ({})", bare(what)),
+            (None, true, Some(one)) if kind == WaitKind::Lock && program.is_some() => {
+                format!("a lock in {}", one.name)
+            }
+            _ => what.to_string(),
+        };
+        Named { kind, what, place }
+    }
+
+    /// Returns the static variable that holds an object of `bytes` with the word that is waited for, or that points to
+    /// an object on the heap that does.
+    fn variable(&mut self, futex: &Futex, bytes: u64, image: &Image) -> String {
+        if let Some(name) = self.object(futex.address, bytes, image) {
+            return name;
+        }
+        let Some((pointer, distance)) = futex.pointer else { return String::new() };
+        // Names that begin so are those of the C library, which keeps lists of objects of its own.
+        let name = self.object(pointer, POINTER_BYTES, image).filter(|name| !name.starts_with('_'));
+        match (name, distance) {
+            (None, _) => String::new(),
+            (Some(name), 0) => format!("*{name}"),
+            (Some(name), distance) => format!("*{name} + {distance}"),
+        }
+    }
+
+    /// Returns the name of the variable that holds an object of `bytes` with the word at an address, and how far from
+    /// the variable's beginning the word is if more than one such object has room in it.
+    fn object(&mut self, address: u64, bytes: u64, image: &Image) -> Option<String> {
+        let located = Located::find(address, image, &mut self.files)?;
+        let (symbols, own) = (&located.symbols, located.address);
+        let variable = symbols.variable(own, WORD_BYTES).filter(|one| one.size >= bytes)?;
+        let plain = plain(&variable.name);
+        let namesakes = symbols.namesakes(variable, plain);
+        let namesakes: Vec<&&Symbol> =
+            namesakes.iter().filter(|one| self::plain(&one.name) == plain).collect();
+        let is_alone = namesakes.iter().all(|one| one.source != variable.source);
+        let mut name = demangled(if is_alone { plain } else { &variable.name });
+        if !namesakes.is_empty() && is_alone && !variable.source.is_empty() {
+            name += &format!(" of {}", variable.source);
+        }
+        let base = located.file.rsplit('/').next().unwrap_or_default();
+        let is_program = image.mappings.iter().find(|one| one.file.starts_with('/'));
+        if is_program.is_some_and(|one| one.file != located.file) {
+            name += &format!(" in {base}");
+        }
+        let distance = own - variable.address;
+        let object = (located.file.clone(), variable.address);
+        let is_plain = match bytes {
+            _ if variable.size < 2 * bytes => true,
+            // A lock of one word lies somewhere in an object of unknown parts.
+            WORD_BYTES if variable.size <= SMALL_BYTES => {
+                *self.words.entry(object).or_insert(distance) == distance
+            }
+            _ => distance < POINTER_BYTES,
+        };
+        Some(if is_plain { name } else { format!("{name} + {distance}") })
+    }
 }
 
-fn name(found: &Found, image: &Image, files: &mut Files) -> Named {
-    let frames = frames(found, image, files);
-    let place = place(&frames);
-    let Some(futex) = &found.futex else {
-        let kind = found.kind.unwrap_or(WaitKind::Unknown);
-        // Go parks goroutines that sleep; what calls nanosleep(2) is its runtime, which has nothing to do.
-        if kind == WaitKind::Timer
-            && frames.iter().any(|frame| frame.symbol.starts_with("runtime."))
-        {
-            return Named { kind: WaitKind::Hidden, what: GOROUTINES.into(), place: String::new() };
-        }
-        return Named { kind, what: found.what.clone(), place };
-    };
-    let variable = variable(futex, image, files);
-    if variable == "_PyRuntime" {
-        return Named { kind: WaitKind::Lock, what: GIL.into(), place: String::new() };
+impl From<Frame> for Function {
+    fn from(frame: Frame) -> Self {
+        let name = demangled(plain(&frame.symbol));
+        let path = path(&name);
+        let is_library = name.is_empty()
+            || name.starts_with("__")
+            || primitives::is_runtime(&frame.file)
+            || primitives::is_library(&path)
+            || primitives::of_function(&path).is_some();
+        Function { name, path, is_library, file: frame.file }
     }
-    let (kind, what) = primitive(&frames, futex);
-    if let (WaitKind::Lock, "a lock", true, Some(function)) =
-        (kind, what, variable.is_empty(), called(&frames))
-    {
-        return Named { kind, what: format!("a lock in {function}"), place };
-    }
-    // What a runtime sleeps on is no variable of the program.
-    let is_own = kind != WaitKind::Hidden && !matches!(what, GIL | MALLOC);
-    // The name of a lock, and what it is.
-    let what = match (variable.is_empty(), what) {
-        (false, what) if is_own && !what.is_empty() => format!("{variable} ({})", bare(what)),
-        (false, _) if is_own => variable,
-        (_, what) => what.to_string(),
-    };
-    Named { kind, what, place }
 }
 
 /// Returns a noun without its article.
 fn bare(what: &str) -> &str {
-    what.strip_prefix("a ").unwrap_or(what)
-}
-
-/// Returns what a thread waits for at a futex.
-fn primitive(frames: &[Frame], futex: &Futex) -> (WaitKind, &'static str) {
-    let runtime =
-        |frame: &Frame| primitives::RUNTIMES.iter().find(|(part, ..)| frame.symbol.contains(part));
-    let library = |frame: &Frame| {
-        let base = frame.file.rsplit('/').next().unwrap_or_default();
-        primitives::LIBRARIES.iter().find(|(name, ..)| base.starts_with(name))
-    };
-    let found: Option<&Row> = frames
-        .iter()
-        .find_map(runtime)
-        .or_else(|| frames.iter().find_map(|frame| primitives::of_function(&frame.symbol)))
-        .or_else(|| frames.iter().find_map(library));
-    match found {
-        // A thread that was woken takes the mutex of the condition again.
-        Some((_, WaitKind::Signal, what))
-            if futex.is_lock_word && what.contains("condition variable") =>
-        {
-            (WaitKind::Lock, "the mutex of a condition variable")
-        }
-        Some((_, kind, what)) => (*kind, what),
-        None if futex.is_lock_word => (WaitKind::Lock, "a lock"),
-        None => (WaitKind::Signal, "a futex"),
-    }
-}
-
-/// Returns the functions on a stack, the innermost first. An address that no call comes before is no return address.
-fn frames(found: &Found, image: &Image, files: &mut Files) -> Vec<Frame> {
-    let mut frames = Vec::new();
-    for (place, address) in found.frames.iter().enumerate() {
-        let Some(mapping) = image.mapping(*address) else { continue };
-        let symbols = symbols(files, image, &mapping.file);
-        let own = symbols.and_then(|symbols| {
-            let own = symbols.address(mapping.offset + (address - mapping.start))?;
-            (place == 0 || symbols.follows_a_call(own)).then_some((symbols, own))
-        });
-        let Some((symbols, own)) = own else { continue };
-        // A return address may lie just behind a function that never returns.
-        let symbol = symbols.function(own - u64::from(place > 0)).unwrap_or_default();
-        frames.push(Frame { file: mapping.file.clone(), symbol: symbol.to_string() });
-    }
-    frames
-}
-
-/// Returns the function of a library that the program's own function called.
-fn called(frames: &[Frame]) -> Option<String> {
-    let own = frames.iter().position(is_own)?;
-    let frame = frames[..own].iter().rfind(|frame| !frame.symbol.is_empty())?;
-    let is_hidden = frame.symbol.starts_with("__") || !primitives::is_runtime(&frame.file);
-    (!is_hidden).then(|| demangled(&frame.symbol))
-}
-
-/// Returns the innermost function that is the program's own.
-fn place(frames: &[Frame]) -> String {
-    frames
-        .iter()
-        .find(|frame| is_own(frame))
-        .map_or(String::new(), |frame| demangled(&frame.symbol))
-}
-
-/// Reports whether a function is the program's own.
-fn is_own(frame: &Frame) -> bool {
-    const LIBRARY: [&str; 13] = [
-        "_ZN3std",
-        "_ZN4core",
-        "_ZNSt",
-        "_RNvNtC",
-        "_ZN5alloc",
-        "runtime.",
-        "sync.",
-        "internal/",
-        "crosscall",
-        "x_cgo_",
-        "threadentry",
-        "_ZN11parking_lot",
-        "_start",
-    ];
-    let is_library = LIBRARY.iter().any(|part| frame.symbol.starts_with(part));
-    let is_wait =
-        frame.symbol.starts_with("__") || primitives::of_function(&frame.symbol).is_some();
-    !frame.symbol.is_empty() && !is_library && !is_wait && !primitives::is_runtime(&frame.file)
-}
-
-/// Returns the static variable that holds a lock, or that points to the object that does.
-fn variable(futex: &Futex, image: &Image, files: &mut Files) -> String {
-    match (at(futex.address, image, files), futex.pointer) {
-        (Some(name), _) => name,
-        (None, Some((pointer, distance))) => match at(pointer, image, files) {
-            Some(name) if distance == 0 => format!("*{name}"),
-            Some(name) => format!("*{name} + {distance}"),
-            None => String::new(),
-        },
-        (None, None) => String::new(),
-    }
-}
-
-/// Returns the static variable at an address: of the last file whose mappings begin before it.
-fn at(address: u64, image: &Image, files: &mut Files) -> Option<String> {
-    let before = image.mappings.partition_point(|one| one.start <= address);
-    let mapping = image.mappings[..before].iter().rfind(|one| one.file.starts_with('/'))?;
-    let symbols = symbols(files, image, &mapping.file)?;
-    let begin = symbols.address(mapping.offset)?;
-    symbols.variable(begin + (address - mapping.start)).map(demangled)
-}
-
-/// Returns the symbols of a file of a process, whose root may be another one.
-fn symbols<'f>(files: &'f mut Files, image: &Image, file: &str) -> Option<&'f Symbols> {
-    let read = || {
-        let file = file.trim_end_matches(" (deleted)");
-        let inside = PathBuf::from(format!("/proc/{}/root{file}", image.pid));
-        Symbols::read(&inside).or_else(|| Symbols::read(Path::new(file)))
-    };
-    files.entry(file.to_string()).or_insert_with(read).as_ref()
+    let without = ["a ", "an ", "the "].iter().find_map(|article| what.strip_prefix(article));
+    without.unwrap_or(what)
 }

@@ -1,7 +1,8 @@
 //! Which functions and system calls wait for what.
 
-use model::GOROUTINES;
-use model::WaitKind::{self, Barrier, Child, Hidden, Lock, Signal, Storage, Thread, Timer};
+use model::WaitKind::{self, Child, Signal, Storage, Timer};
+use serde::Deserialize;
+use std::sync::LazyLock;
 
 /// How to find what a system call waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,72 +60,88 @@ pub(super) fn of_call(name: Option<&str>) -> Call {
     }
 }
 
-/// A part of a symbol, what its function waits for, and how that is called.
-pub(super) type Row = (&'static str, WaitKind, &'static str);
+/// What a function waits for, from `functions.toml`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Row {
+    #[serde(default)]
+    begins: String,
+    #[serde(default)]
+    within: String,
+    /// How the name of a library begins in which a wait that no function explains is this one.
+    #[serde(default)]
+    file: String,
+    pub(super) kind: WaitKind,
+    pub(super) what: String,
+    /// The size of the object; `None` where no variable of the program is one.
+    pub(super) bytes: Option<u64>,
+    /// Decides for functions that it calls.
+    #[serde(default)]
+    outer: bool,
+}
 
-/// Functions of languages' runtimes, found anywhere on a stack: they call those below.
-pub(super) const RUNTIMES: [Row; 16] = [
-    ("take_gil", Lock, GIL),
-    ("PyThread_acquire_lock_timed", Hidden, "a lock, condition or queue of Python"),
-    ("SemLock_acquire", Hidden, "a lock, semaphore or queue of multiprocessing"),
-    ("ObjectMonitor5enter", Lock, "a Java monitor (synchronized)"),
-    ("ObjectMonitor6EnterI", Lock, "a Java monitor (synchronized)"),
-    ("ObjectMonitor4wait", Signal, "Object.wait of Java"),
-    ("Unsafe_Park", Hidden, "a lock or queue of java.util.concurrent (LockSupport.park)"),
-    ("runtime.lock2", Lock, "a lock of the Go runtime"),
-    ("runtime.stopm", Hidden, GOROUTINES),
-    ("runtime.notesleep", Hidden, GOROUTINES),
-    ("runtime.notetsleep_internal", Hidden, GOROUTINES),
-    ("lock_contended", Lock, "a mutex"),
-    ("lock_exclusive_slow", Lock, "a reader-writer lock"),
-    ("lock_shared_slow", Lock, "a reader-writer lock"),
-    ("lock_slow", Lock, "a mutex"),
-    ("thread4park", Signal, "a parked thread"),
-];
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Library {
+    /// The versions in which the functions were seen.
+    #[expect(dead_code, reason = "for readers of the table")]
+    seen: String,
+    functions: Vec<Row>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    library: Vec<Library>,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    toml::from_str(include_str!("functions.toml")).unwrap_or_else(|error| unreachable!("{error}"))
+});
+
+impl Row {
+    fn is_of(&self, function: &str) -> bool {
+        match (self.within.as_str(), self.begins.as_str()) {
+            ("", "") => false,
+            ("", begins) => function.trim_start_matches('_').starts_with(begins),
+            (within, _) => function.contains(within),
+        }
+    }
+}
+
+fn rows() -> impl Iterator<Item = &'static Row> {
+    TABLE.library.iter().flat_map(|library| &library.functions)
+}
+
+/// Returns the row of a function.
+pub(super) fn of_function(function: &str) -> Option<&'static Row> {
+    rows().find(|row| row.is_of(function))
+}
+
+/// Returns the row of a library.
+fn of_file(file: &str) -> Option<&'static Row> {
+    let base = file.rsplit('/').next().unwrap_or_default();
+    rows().find(|row| !row.file.is_empty() && base.starts_with(&row.file))
+}
+
+/// Returns the row that says what a thread waits for in these functions with their files, the innermost first: that
+/// of a runtime's function which called the others, or the first one; else that of a library.
+pub(super) fn of_functions<'a>(
+    functions: impl Iterator<Item = (&'a str, &'a str)> + Clone,
+) -> Option<&'static Row> {
+    let by_name = functions.clone().filter_map(|(function, _)| of_function(function));
+    let by_file = functions.filter_map(|(_, file)| of_file(file));
+    let is_outer = |row: &&Row| row.outer;
+    by_name
+        .clone()
+        .find(is_outer)
+        .or_else(|| by_file.clone().find(is_outer))
+        .or_else(|| by_name.clone().next())
+        .or_else(|| by_file.clone().next())
+}
 
 /// The lock of CPython's interpreter.
 pub(super) const GIL: &str = "CPython's GIL";
-
-/// What malloc and its kin wait for.
-pub(super) const MALLOC: &str = "malloc's lock";
-
-/// Functions of the C library and of OpenMP: the innermost on a stack decides.
-pub(super) const FUNCTIONS: [Row; 18] = [
-    ("pthread_mutex_", Lock, "a mutex"),
-    ("mtx_lock", Lock, "a mutex"),
-    ("mtx_timedlock", Lock, "a mutex"),
-    ("pthread_rwlock_", Lock, "a reader-writer lock"),
-    ("pthread_barrier_wait", Barrier, "a barrier"),
-    ("pthread_cond_", Signal, "a condition variable"),
-    ("cnd_wait", Signal, "a condition variable"),
-    ("cnd_timedwait", Signal, "a condition variable"),
-    ("sem_wait", Signal, "a semaphore"),
-    ("sem_timedwait", Signal, "a semaphore"),
-    ("sem_clockwait", Signal, "a semaphore"),
-    ("pthread_join", Thread, ""),
-    ("GOMP_critical", Lock, "a critical section of OpenMP"),
-    ("omp_set_lock", Lock, "a lock of OpenMP"),
-    ("GOMP_", Barrier, "a barrier of OpenMP"),
-    ("malloc", Lock, MALLOC),
-    ("calloc", Lock, MALLOC),
-    ("realloc", Lock, MALLOC),
-];
-
-/// Libraries in which a wait that no function explains has a meaning.
-pub(super) const LIBRARIES: [(&str, WaitKind, &str); 3] = [
-    ("libgomp", Barrier, "a barrier of OpenMP"),
-    ("libomp", Barrier, "a barrier of OpenMP"),
-    ("libjvm", Hidden, "a thread of the Java VM itself, or one that libjvm.so hides (no symbols)"),
-];
-
-/// Returns the row of a function of the C library.
-pub(super) fn of_function(symbol: &str) -> Option<&'static Row> {
-    let plain = symbol.trim_start_matches('_');
-    if plain == "free" || plain.ends_with("memalign") {
-        return FUNCTIONS.iter().find(|row| row.2 == MALLOC);
-    }
-    FUNCTIONS.iter().find(|(part, ..)| plain.starts_with(part))
-}
 
 /// Reports whether a file is a library of the language or the system: not the program whose function waits.
 pub(super) fn is_runtime(file: &str) -> bool {
@@ -147,6 +164,36 @@ pub(super) fn is_runtime(file: &str) -> bool {
         "[vdso]",
     ];
     known.iter().any(|name| base.starts_with(name))
+}
+
+/// Reports whether a function belongs to a language's library, or is a system call of the C library.
+pub(super) fn is_library(function: &str) -> bool {
+    let known = [
+        "std::",
+        "core::",
+        "alloc::",
+        "parking_lot",
+        "crossbeam",
+        "flume::",
+        "rayon",
+        "tokio::",
+        "runtime.",
+        "sync.",
+        "internal/",
+        "crosscall",
+        "x_cgo_",
+        "threadentry",
+        "_start",
+        "start_thread",
+        "execute_native_thread_routine",
+        "syscall",
+        "futex",
+        "lll_lock",
+        "gomp_",
+        "sccp",
+    ];
+    let plain = function.trim_start_matches('_');
+    known.iter().any(|part| plain.starts_with(part)) || sys::calls::number_of(plain).is_some()
 }
 
 /// Parts of the names of the kernel's functions in which a thread waits for a device.

@@ -9,6 +9,7 @@ mod bench;
 mod ends;
 mod family;
 mod limits;
+mod names;
 mod output;
 mod starting;
 mod student;
@@ -32,6 +33,7 @@ fn main() {
         limits::tests(),
         family::tests(),
         ends::tests(),
+        names::tests(),
         student::tests(),
     ]
     .into_iter()

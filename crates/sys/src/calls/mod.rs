@@ -7,7 +7,7 @@ pub(crate) mod numbers;
 pub use arguments::Reader;
 pub(crate) use cloned::CLONE_ARGS_BYTES;
 pub use cloned::{Cloned, FLAGS, Flag};
-pub use numbers::name_of;
+pub use numbers::{name_of, number_of};
 
 use std::borrow::Cow;
 

@@ -15,6 +15,6 @@ pub fn name_of(number: u64) -> Cow<'static, str> {
 const CALLS_MAX: u64 = 1024;
 
 /// Returns the number of a system call in this CPU's own table.
-pub(crate) fn number_of(name: &str) -> Option<u64> {
+pub fn number_of(name: &str) -> Option<u64> {
     (0..CALLS_MAX).find(|number| name_of(*number) == name)
 }

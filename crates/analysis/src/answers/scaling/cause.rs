@@ -8,6 +8,7 @@ use super::case::{At, Case, last, lost};
 use super::evidence::Signs;
 use super::held::Held;
 use super::level::ratio;
+use super::repeated::{ignored, repeated};
 use super::rows::{ROWS, Row};
 use super::shape::by_shape;
 use super::trials::ScaleTrial;
@@ -45,6 +46,9 @@ pub(super) fn causes(case: &Case<'_>) -> Vec<ScaleCause> {
     let is_known = |level: &ScaleLevel| level.account.is_some();
     let measured = case.cpus.is_some() && case.described.iter().any(is_known);
     let (Some(one), true) = (case.one(), measured) else { return vec![by_shape(case)] };
+    if let Some(ignored) = ignored(case, one) {
+        return vec![ignored];
+    }
     let within = case.within().map(|at| within(case, one, at));
     let found = within.filter(|cause| cause.cause != Bottleneck::Nothing);
     let beyond = beyond(case, one, found.as_ref());
@@ -325,7 +329,12 @@ impl<'a> Search<'a> {
 fn beyond(case: &Case<'_>, one: At<'_>, found: Option<&ScaleCause>) -> Option<ScaleCause> {
     let most = case.most()?;
     let before = case.within().unwrap_or(one);
-    let short = [Bottleneck::Quota, Bottleneck::Neighbour, Bottleneck::Oversubscribed];
+    let short = [
+        Bottleneck::Quota,
+        Bottleneck::Neighbour,
+        Bottleneck::Oversubscribed,
+        Bottleneck::Repeated,
+    ];
     if found.is_some_and(|cause| short.contains(&cause.cause)) {
         return None;
     }
@@ -357,6 +366,11 @@ fn beyond(case: &Case<'_>, one: At<'_>, found: Option<&ScaleCause>) -> Option<Sc
         return Some(idle_cpus(case, one, most, used, evidence).unwrap_or_else(|evidence| {
             ROWS.idle_cpus.cause("", at, Founding::Suspected, evidence)
         }));
+    }
+    let mut again = evidence.clone();
+    if let Some(found) = repeated(case, one, &mut again) {
+        let at = (most.described.n, lost(most.described));
+        return Some(found.row.cause(&found.name, at, found.standing, again));
     }
     // With a single CPU, every second worker is one too many.
     let (row, number) = match (falls, cpus) {

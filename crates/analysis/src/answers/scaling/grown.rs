@@ -3,6 +3,7 @@
 use super::account::share;
 use super::cause::{Found, MOST, Search};
 use super::level::{Level, ratio};
+use super::repeated::repeated;
 use super::rows::ROWS;
 use super::trials::ScaleTrial;
 use super::words::{figure, percent};
@@ -72,6 +73,11 @@ impl Search<'_> {
             self.evidence.push(guests.into());
             return consistent(&ROWS.guests);
         }
+        if growth >= CLEAR
+            && let Some(found) = repeated(self.case, self.one, &mut self.evidence)
+        {
+            return Some(found);
+        }
         if self.signs.system_share >= MOST {
             return consistent(&ROWS.kernel);
         }
@@ -85,7 +91,7 @@ impl Search<'_> {
         }
         match (copies, placed, beyond) {
             (Some(Apart::Alike), ..) => return confirmed(&ROWS.hardware),
-            (_, Some(Apart::Alike), _) => return confirmed(&ROWS.spin_lock),
+            (_, Some(Apart::Alike), _) => return consistent(&ROWS.spin_lock),
             (Some(Apart::Other), Some(_), Some(Crowd::Alike)) => {
                 return confirmed(&ROWS.sharing);
             }

@@ -108,7 +108,7 @@ impl Search<'_> {
         let held = self.held.as_ref()?;
         self.evidence.extend(listed(held));
         let lack = Lack::of(self, into, by_sleeps);
-        let is_sure = |wait: &Wait| by_sleeps || held.is_sure(&[wait.kind]);
+        let is_sure = |wait: &Wait| held.is_sure(&[wait.kind]);
         let still_for = held.still_for.as_ref().filter(|(wait, _)| is_sure(wait));
         if let Some((wait, _)) = still_for.filter(|_| lack.is_still(held)) {
             // Who is waited for neither ran nor was seen to wait; beside many short sleeps it is about to wake up.
@@ -159,7 +159,8 @@ impl Search<'_> {
         } else {
             longest
         };
-        let is_seen = most > 0.0 && longest.is_some_and(|one| one.looks >= LOOKS_MIN);
+        let is_seen =
+            most > 0.0 && longest.is_some_and(|one| one.looks >= LOOKS_MIN && one.share.low > 0.0);
         let is_sure = held.is_sure(kinds) || absent >= NOTABLE;
         if !(by_sleeps && is_seen || most >= NOTABLE && is_sure) {
             return None;

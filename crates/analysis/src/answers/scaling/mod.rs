@@ -16,6 +16,7 @@ mod idle;
 mod level;
 mod next;
 mod paired;
+mod repeated;
 mod rows;
 mod shape;
 mod trials;

@@ -1,6 +1,7 @@
 //! From records to what scaling needs of a trial.
 
 use crate::session::sample::observations;
+use model::measures::THREADS;
 use model::{Outcome, Record, Treatment, Waits};
 use model::{
     SCALE_COPIES as COPIES, SCALE_PLACEMENT as PLACEMENT, SCALE_WORK as WORK,
@@ -42,6 +43,8 @@ pub struct ScaleTrial {
     pub foreign_ns: Option<f64>,
     /// CPU time that the hypervisor gave to others meanwhile.
     pub steal_ns: Option<f64>,
+    /// The most threads at once that looks found.
+    pub threads: Option<f64>,
     /// What its threads waited for, where somebody looked.
     pub waits: Option<Box<Waits>>,
 }
@@ -129,6 +132,7 @@ fn trial(record: &Record, counted: bool) -> Option<ScaleTrial> {
         involuntary: of("involuntary_switches_count"),
         foreign_ns: float(machine.foreign_cpu_ns),
         steal_ns: float(machine.steal_ns),
+        threads: of(THREADS),
         waits,
     })
 }

@@ -88,6 +88,8 @@ pub fn cause(cause: Bottleneck) -> &'static str {
         Bottleneck::Mutex => "a lock that sleeps",
         Bottleneck::Handover => "waiting for one another",
         Bottleneck::Outside => "something outside the program",
+        Bottleneck::Repeated => "repeated work",
+        Bottleneck::Ignored => "n is not used",
         Bottleneck::Spinning => "spinning, or shared data",
         Bottleneck::Sharing => "shared cache lines",
         Bottleneck::Hardware => "shared hardware",

@@ -1,5 +1,6 @@
 //! Sessions whose truth is known: made up, with noise, and read back.
 
+mod repeated;
 mod waits;
 
 use super::*;
@@ -153,6 +154,7 @@ fn session(plant: Plant, seed: u64, copies: bool) -> Vec<ScaleTrial> {
                 involuntary: of(if waiting > 0.0 { 2e-7 * wall } else { 1e-8 * wall }),
                 foreign_ns: of(foreign),
                 steal_ns: Some(0.0),
+                threads: None,
                 waits: None,
             });
         }

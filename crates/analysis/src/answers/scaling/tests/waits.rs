@@ -4,7 +4,7 @@ use super::*;
 use model::{Runner, Wait, WaitKind, Waits};
 
 /// The waits of a trial whose workers are blocked or missing beside one thread for all that it lost.
-fn waits(trial: &ScaleTrial, kind: WaitKind, runner: (bool, bool)) -> Waits {
+pub(super) fn waits(trial: &ScaleTrial, kind: WaitKind, runner: (bool, bool)) -> Waits {
     let (idle_ns, (is_first, is_worker)) = (trial.blocked_ns.unwrap_or_default() as u64, runner);
     let still = matches!(kind, WaitKind::Timer);
     let wait = Wait {

@@ -1,0 +1,118 @@
+//! Workers that each do what one alone would do, and commands that ignore how many workers they should have.
+
+use super::case::{At, Case};
+use super::cause::Found;
+use super::level::{Level, ratio};
+use super::rows::ROWS;
+use super::trials::ScaleTrial;
+use super::words::{figure, percent, percent_of};
+use model::{Founding, ScaleCause};
+
+/// Workers that repeat something add the same CPU time each, wherever they run, but for this part of it. Those that
+/// spin for 30 to 95 % of their time added amounts that differed by more (11 to 67 %, 7 programs, 2 CPUs).
+const ALIKE: f64 = 0.08;
+
+/// Amounts that differ by more than this part have another cause.
+const UNLIKE: f64 = 0.15;
+
+/// CPU time of one worker to which each adds that much more or less is all of it.
+const WHOLE: f64 = 0.05;
+
+/// Workers at the same time cost each other caches, and the two threads of one core each other's time: up to this
+/// multiple.
+const SLOWED: f64 = 1.7;
+
+/// Fewer looks at each trial may have missed threads.
+const LOOKS_MIN: f64 = 10.0;
+
+/// A program whose throughput and use of CPUs stay within this part of one worker's does the same at each n.
+const SAME: f64 = 0.1;
+
+/// What each worker beyond the first adds to the CPU time, as parts of one worker's.
+struct Added {
+    /// At each n measured.
+    levels: Vec<f64>,
+    /// Where all workers run on one CPU.
+    on_one_cpu: f64,
+}
+
+impl Added {
+    fn of(case: &Case<'_>, one: At<'_>) -> Option<Self> {
+        let alone = one.level.values(ScaleTrial::cpu_each_ns);
+        let added = |n: f64, each: &[f64]| Some((ratio(each, &alone)?.point - 1.0) / (n - 1.0));
+        let more = case.levels.iter().filter(|level| level.n > 1.0);
+        let of = |level: &Level<'_>| added(level.n, &level.values(ScaleTrial::cpu_each_ns));
+        let levels: Vec<f64> = more.map(of).collect::<Option<_>>()?;
+        let placed = case.placed.first().and_then(|first| {
+            let own = case.placed.iter().filter(|trial| trial.n == first.n);
+            added(first.n, &own.filter_map(|trial| trial.cpu_each_ns()).collect::<Vec<_>>())
+        });
+        // With a single CPU all trials are on one.
+        let on_one_cpu = placed.or(levels.first().copied().filter(|_| case.cpus == Some(1)))?;
+        (!levels.is_empty()).then_some(Added { levels, on_one_cpu })
+    }
+
+    fn is_whole(&self) -> bool {
+        let is_at_least = |added: &f64| (1.0 - WHOLE..=SLOWED).contains(added);
+        (self.on_one_cpu - 1.0).abs() <= WHOLE && self.levels.iter().all(is_at_least)
+    }
+
+    /// Returns by what part of it the amount varies from level to level and from CPU to CPU.
+    fn spread(&self) -> f64 {
+        let all = || self.levels.iter().copied().chain([self.on_one_cpu]);
+        let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
+        (most - least) / most
+    }
+}
+
+/// Finds that each worker adds the same CPU time: it repeats all or a part of what one does, unless it waits busily.
+pub(super) fn repeated(case: &Case<'_>, one: At<'_>, evidence: &mut Vec<String>) -> Option<Found> {
+    let added = Added::of(case, one)?;
+    let spread = added.spread();
+    let row = match added.is_whole() {
+        true => &ROWS.repeated,
+        false if spread <= ALIKE => &ROWS.repeated_part,
+        false if spread <= UNLIKE => &ROWS.repeated_or_busy,
+        false => return None,
+    };
+    let levels = case.levels.iter().filter(|level| level.n > 1.0).zip(&added.levels);
+    let levels: Vec<String> = levels
+        .map(|(level, added)| format!("{} with n = {}", percent(*added), figure(level.n)))
+        .collect();
+    evidence.push(format!(
+        "each worker beyond the first adds CPU time, as a part of one worker's: {}, and {} where all \
+         run on one CPU",
+        wording::listed(&levels),
+        percent(added.on_one_cpu)
+    ));
+    Some(Found::named(row, percent(added.on_one_cpu)))
+}
+
+/// Finds that the command makes the same threads and does the same, whatever n is.
+pub(super) fn ignored(case: &Case<'_>, one: At<'_>) -> Option<ScaleCause> {
+    let looks = |trial: &ScaleTrial| Some(f64::from(trial.waits.as_ref()?.looks));
+    let threads = one.level.mean(|trial| trial.threads)?;
+    let used = |level: &Level<'_>| level.mean(|trial| Some(trial.cpu_ns? / trial.wall_ns));
+    let throughput = |level: &Level<'_>| level.values(ScaleTrial::throughput);
+    let is_same = |level: &Level<'_>| {
+        let times = ratio(&throughput(level), &throughput(one.level))?;
+        let is_like = |level: &Level<'_>| {
+            level.trials.iter().all(|trial| trial.threads.is_none_or(|own| own == threads))
+        };
+        let is_seen =
+            level.mean(looks)? >= LOOKS_MIN && level.mean(|trial| trial.threads).is_some();
+        let rises = used(level)? / used(one.level)? - 1.0;
+        Some(is_seen && is_like(level) && rises < SAME && (times.point - 1.0).abs() < SAME)
+    };
+    let more: Vec<&Level<'_>> = case.levels.iter().filter(|level| level.n > 1.0).collect();
+    let is_ignored = !more.is_empty() && more.iter().all(|level| is_same(level) == Some(true));
+    let last = case.described.last().filter(|_| is_ignored)?;
+    let threads = match threads {
+        1.0 => "1 thread".to_string(),
+        more => format!("{} threads", figure(more)),
+    };
+    let speedup = last.speedup.as_ref().map_or(String::new(), percent_of);
+    let evidence = format!("n = {} gives {speedup} of the throughput of n = 1", figure(last.n));
+    let place = (last.n, super::case::lost(last));
+    Some(ROWS.ignored.cause(&threads, place, Founding::Consistent, vec![evidence]))
+}

@@ -1,0 +1,70 @@
+//! Workers that repeat work, and commands that ignore n.
+
+use super::*;
+use crate::scaling::tests::waits::waits;
+use model::{Founding, WaitKind};
+
+/// Returns trials of a program in which each worker beyond the first adds this part of one worker's CPU time.
+fn adding(part: f64, levels: &[f64]) -> Vec<ScaleTrial> {
+    let mut trials = session(Plant::CpusAlone, 5, false);
+    trials.retain(|trial| levels.contains(&trial.n));
+    for trial in &mut trials {
+        let slow = trial.cpu_ns.unwrap_or_default();
+        let cpu_ns = slow * (1.0 + part * (trial.n - 1.0));
+        (trial.cpu_ns, trial.wall_ns) = (Some(cpu_ns), cpu_ns / trial.n.min(CPUS));
+        trial.waiting_ns = Some(trial.n * trial.wall_ns - cpu_ns);
+        trial.blocked_ns = Some(0.0);
+    }
+    trials
+}
+
+#[test]
+fn workers_that_each_do_the_whole_job_are_said_to_repeat_it() {
+    for (part, levels) in [
+        (1.0, &[1.0, 2.0, 4.0, 8.0][..]),
+        (1.0, &[1.0, 4.0]),
+        (0.5, &[1.0, 2.0, 3.0, 4.0]),
+        (0.25, &[1.0, 4.0, 6.0]),
+    ] {
+        let mut trials = adding(part, levels);
+        trials.extend(on_one_cpu(&trials, part * (CPUS - 1.0)));
+        let causes = ask(trials).causes;
+        assert_eq!(causes[0].cause, Bottleneck::Repeated, "{part}: {causes:?}");
+        assert_eq!(causes[0].standing, Founding::Consistent);
+        // What is repeated n times takes n times as long beyond the CPUs: that is no cause of its own.
+        assert_eq!(causes.len(), 1, "{part}: {causes:?}");
+    }
+}
+
+#[test]
+fn cpu_time_that_grows_otherwise_on_one_cpu_is_not_repeated_work() {
+    for (on_one, right) in [(0.0, false), (0.3, false), (1.6, false), (1.0, true)] {
+        let mut trials = adding(1.0, &[1.0, 2.0, 4.0, 8.0]);
+        trials.extend(on_one_cpu(&trials, on_one * (CPUS - 1.0)));
+        let cause = self::cause(&trials);
+        assert_eq!(cause == Bottleneck::Repeated, right, "{on_one}: {cause:?}");
+    }
+}
+
+#[test]
+fn a_command_that_ignores_n_has_no_serial_part() {
+    // Looks that are few may have missed threads.
+    for (threads, looks, is_ignored) in [(1.0, 40, true), (3.0, 40, true), (1.0, 3, false)] {
+        let mut trials = session(Plant::Serial(1.0), 3, false);
+        for trial in &mut trials {
+            let mut seen = waits(trial, WaitKind::Thread, (false, true));
+            seen.looks = looks;
+            trial.absent_ns = trial.blocked_ns;
+            trial.blocked_ns = Some(0.0);
+            (trial.threads, trial.waits) = (Some(threads), Some(Box::new(seen)));
+        }
+        let found = &ask(trials.clone()).causes;
+        let is_named = found[0].cause == Bottleneck::Ignored && found.len() == 1;
+        assert_eq!(is_named, is_ignored, "{threads}, {looks}: {found:?}");
+        // A command that made more threads with more workers does not ignore n.
+        for trial in &mut trials {
+            trial.threads = Some(trial.n);
+        }
+        assert_ne!(ask(trials).causes[0].cause, Bottleneck::Ignored);
+    }
+}

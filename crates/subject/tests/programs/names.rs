@@ -1,0 +1,129 @@
+//! The names of locks, however a program was built.
+
+use crate::bench::{measured, program, test};
+use libtest_mimic::Trial as Test;
+use model::WaitKind;
+use std::path::Path;
+use std::process::Command;
+
+pub(crate) fn tests() -> Vec<Test> {
+    vec![
+        test("a_static_lock_has_its_own_name", a_static_lock_has_its_own_name),
+        test("each_kind_of_object_has_its_own_name", each_kind_of_object_has_its_own_name),
+        test("locks_of_a_namespace_stay_two", locks_of_a_namespace_stay_two),
+        test("locks_of_rust_have_their_paths", locks_of_rust_have_their_paths),
+    ]
+}
+
+/// Builds a source with these words; `None` where this machine has no such compiler or linker.
+fn built(folder: &Path, source: &str, words: &str) -> Option<String> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(source);
+    let path = folder.join(words.replace([' ', '/'], "_"));
+    let mut words = words.split(' ');
+    let mut compiler = Command::new(words.next()?);
+    compiler.args(words).arg("-o").arg(&path).arg(source).current_dir(folder);
+    let output = compiler.output().ok()?;
+    output.status.success().then(|| path.display().to_string())
+}
+
+/// Returns what threads of a program waited for that is no sleep and no end of a thread, by kind.
+fn waited(words: &[&str]) -> Vec<(WaitKind, String)> {
+    let record = measured(program(words));
+    let waits = record.measured.expect("a measured trial").waits.expect("looks at its threads");
+    let kept = waits.waits.into_iter().filter(|wait| {
+        let kinds = [WaitKind::Lock, WaitKind::Signal, WaitKind::Barrier, WaitKind::Hidden];
+        kinds.contains(&wait.kind)
+    });
+    kept.map(|wait| (wait.kind, wait.what)).collect()
+}
+
+/// Checks that waits are for one of these alone, and for the first of them if it has to be seen.
+fn check(words: &[&str], right: &[(WaitKind, &str)], is_named: bool) {
+    let waits = waited(words);
+    let is_right = |(kind, what): &(WaitKind, String)| right.contains(&(*kind, what));
+    assert!(waits.iter().all(is_right), "{words:?}: {waits:?}");
+    let (kind, what) = right[0];
+    let is_seen = waits.contains(&(kind, what.to_string()));
+    assert!(is_seen || !is_named && !waits.is_empty(), "{words:?}: {waits:?}");
+}
+
+fn a_static_lock_has_its_own_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let plain = "cc -O2 -pthread";
+    let mut count = 0;
+    for (compiler, flags) in [
+        (plain, ""),
+        (plain, "-O0"),
+        (plain, "-static"),
+        (plain, "-no-pie"),
+        (plain, "-static-pie"),
+        (plain, "-flto"),
+        (plain, "-Wl,-z,norelro"),
+        (plain, "-Wl,-z,noseparate-code"),
+        (plain, "-fno-asynchronous-unwind-tables"),
+        (plain, "-fno-plt -Wl,-z,now"),
+        (plain, "-fuse-ld=gold"),
+        (plain, "-fuse-ld=lld"),
+        (plain, "-static -fuse-ld=lld"),
+        (plain, "-s"),
+        ("clang -O2 -pthread", ""),
+        ("clang -O2 -pthread", "-fuse-ld=lld"),
+        ("musl-gcc -O2 -pthread", "-static"),
+    ] {
+        let words = format!("{compiler} {flags}");
+        let Some(path) = built(folder.path(), "locks.c", words.trim_end()) else { continue };
+        let right = [
+            (WaitKind::Lock, "gate (mutex)"),
+            (WaitKind::Lock, "a mutex"),
+            (WaitKind::Lock, "a lock"),
+        ];
+        check(&[&path, "gate"], &right, flags != "-s");
+        count += 1;
+    }
+    assert!(count > 0, "a C compiler: what links Rust is one");
+}
+
+fn each_kind_of_object_has_its_own_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = built(folder.path(), "locks.c", "cc -O1 -pthread").expect("a C compiler");
+    check(&[&path, "book"], &[(WaitKind::Lock, "book (reader-writer lock)")], true);
+    check(&[&path, "slots"], &[(WaitKind::Signal, "slots (semaphore)")], true);
+    // Each of the table's parts has a name of 100 bytes, 4 of padding, and a mutex of 40.
+    let distance = if cfg!(target_arch = "x86_64") { "table + 392 (mutex)" } else { return };
+    check(&[&path, "table"], &[(WaitKind::Lock, distance)], true);
+}
+
+fn locks_of_a_namespace_stay_two() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for flags in ["-O2", "-O0", "-O2 -static"] {
+        let words = format!("c++ -pthread {flags}");
+        let Some(path) = built(folder.path(), "locks.cc", &words) else { continue };
+        for name in ["bank::accounts (mutex)", "bank::ledger (mutex)"] {
+            let others = ["bank::accounts (mutex)", "bank::ledger (mutex)", "a mutex"];
+            let once = "bank::transfer(bool)::once (mutex)";
+            let all = [name].into_iter().chain(others).chain([once]);
+            let right: Vec<_> = all.map(|one| (WaitKind::Lock, one)).collect();
+            check(&[&path], &right, true);
+        }
+    }
+}
+
+fn locks_of_rust_have_their_paths() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for flags in
+        ["-O", "-g", "-O -Cpanic=abort", "-O -Clink-arg=-fuse-ld=bfd", "-O -Cstrip=symbols"]
+    {
+        let words = format!("rustc {flags}");
+        let Some(path) = built(folder.path(), "locks.rs", &words) else { continue };
+        let is_named = !flags.contains("strip");
+        for (mode, name) in
+            [("gate", "locks::GATE (mutex)"), ("book", "locks::BOOK (reader-writer lock)")]
+        {
+            let mut right = vec![(WaitKind::Lock, name)];
+            if !is_named {
+                right.push((WaitKind::Hidden, "a lock or a signal of another thread"));
+            }
+            check(&[&path, mode], &right, is_named);
+        }
+    }
+}
