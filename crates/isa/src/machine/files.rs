@@ -1,8 +1,10 @@
 //! Files that a program opens: what is read comes from outside, and what is written stays in the machine.
 
 use super::Machine;
-use super::host::NOTHING;
 use std::collections::BTreeMap;
+
+/// What a call returns that cannot do what it is to do.
+pub(super) const NOTHING: u32 = u32::MAX;
 
 /// The most files that are open at once.
 const OPEN_MAX: usize = 64;

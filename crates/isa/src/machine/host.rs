@@ -2,7 +2,7 @@
 
 use super::Machine;
 use super::execute::exception;
-use super::files::{Files, Mode};
+use super::files::{Files, Mode, NOTHING};
 use crate::Program;
 use crate::encode::{A0, A1, A2, A3, A6, A7, Register, slli, srai};
 use crate::step::{Exception, Step};
@@ -18,9 +18,6 @@ const CYCLES_OF_SECOND: u64 = 1_000_000;
 
 /// An address that no double word has.
 const NOWHERE: u32 = 1;
-
-/// What a call returns that cannot do what it is to do.
-pub(super) const NOTHING: u32 = u32::MAX;
 
 /// Returns what is done with a file that is opened with some flags.
 fn mode(flags: u32, append: u32) -> Mode {

@@ -1,6 +1,6 @@
 //! One run of a program, from its first instruction to its end.
 
-use super::{Moment, Window, label, options, sources};
+use super::{Moment, Window, label, options};
 use crate::destination::Stopped as Interrupted;
 use crate::exit::Exit;
 use crate::session;
@@ -33,7 +33,7 @@ pub(super) struct Loaded {
     /// What it can read.
     pub(super) input: Vec<u8>,
     /// The folder whose files it can read, if any.
-    pub(super) folder: Option<String>,
+    pub(super) folder: Option<Folder>,
 }
 
 impl Loaded {
@@ -41,8 +41,8 @@ impl Loaded {
         let mut machine =
             experiments::start(&self.program, &self.file).map_err(anyhow::Error::msg)?;
         machine.set_input(self.input.clone());
-        if let Some(path) = &self.folder {
-            machine.set_folder(Folder { path: path.clone(), read: sources::beside });
+        if let Some(folder) = &self.folder {
+            machine.set_folder(folder.clone());
         }
         // Start-up code for Linux finds its arguments there: none.
         let top = machine.register(SP);

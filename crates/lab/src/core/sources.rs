@@ -4,6 +4,7 @@ use super::run::Loaded;
 use crate::cli::core::CoreArgs;
 use crate::{input, ui};
 use anyhow::{Context, bail, ensure};
+use isa::Folder;
 use isa::assembly::{self, Assembled, Mistakes, Text};
 use model::ProgramFile;
 use std::path::{Component, Path, PathBuf};
@@ -59,7 +60,8 @@ pub(super) fn load(args: &CoreArgs, files: &[File], compressed: bool) -> anyhow:
     let folder = files
         .first()
         .filter(|_| !args.strict)
-        .map(|file| Path::new(&file.name).with_file_name("").display().to_string());
+        .map(|file| Path::new(&file.name).with_file_name("").display().to_string())
+        .map(|path| Folder { path, read: beside });
     if let Some(elf) = files.iter().find(|file| file.content.starts_with(ELF)) {
         let name = &elf.name;
         ensure!(files.len() == 1, "{name} is an ELF file, which is a whole program; name it alone");
@@ -134,7 +136,7 @@ fn named(name: &str, others: &[&str]) -> anyhow::Result<Text> {
 }
 
 /// Returns the content of a file that a program opens: beside the program, or where the command runs.
-pub(super) fn beside(folder: &str, name: &str) -> Option<Vec<u8>> {
+fn beside(folder: &str, name: &str) -> Option<Vec<u8>> {
     let paths = [Path::new(folder).join(name), PathBuf::from(name)];
     let path = paths.iter().find(|path| path.is_file())?;
     input::bytes(path, INPUT_BYTES_MAX).ok()

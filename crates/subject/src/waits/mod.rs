@@ -6,6 +6,7 @@
 
 mod demangle;
 mod ends;
+mod files;
 mod naming;
 mod primitives;
 mod stack;

@@ -1,14 +1,13 @@
 //! From addresses to names.
 
 use super::demangle::{demangled, path, plain};
+use super::files::Files;
 use super::primitives::{self, GIL};
 use super::stack::{self, Frame, Located};
-use super::symbols::{Symbol, Symbols};
+use super::symbols::Symbol;
 use super::{Asker, Found, Futex, Image};
 use model::{GOROUTINES, WaitKind};
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 /// What a word is waited for where no function says it.
 const FUTEX: &str = "a lock or a signal of another thread";
@@ -33,23 +32,6 @@ impl Named {
     /// Returns what is known of a wait that no look found.
     pub(crate) const fn unknown() -> Self {
         Named { kind: WaitKind::Unknown, what: String::new(), place: String::new() }
-    }
-}
-
-/// The files that were read.
-#[derive(Debug, Default)]
-pub(super) struct Files(HashMap<String, Option<Rc<Symbols>>>);
-
-impl Files {
-    /// Returns the symbols of a file of a process, whose root may be another one.
-    pub(super) fn symbols(&mut self, image: &Image, file: &str) -> Option<Rc<Symbols>> {
-        if !self.0.contains_key(file) {
-            let path = file.trim_end_matches(" (deleted)");
-            let inside = PathBuf::from(format!("/proc/{}/root{path}", image.pid));
-            let read = Symbols::read(&inside).or_else(|| Symbols::read(Path::new(path)));
-            self.0.insert(file.to_string(), read.map(Rc::new));
-        }
-        self.0.get(file)?.clone()
     }
 }
 

@@ -5,7 +5,7 @@
 //! nothing, or says it by a register that is not known, the next word counts whose instruction calls that
 //! function.
 
-use super::naming::Files;
+use super::files::Files;
 use super::symbols::{Callee, Symbols};
 use super::{Found, Image};
 use std::rc::Rc;

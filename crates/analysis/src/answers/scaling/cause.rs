@@ -9,7 +9,7 @@ use super::evidence::Signs;
 use super::held::Held;
 use super::level::ratio;
 use super::repeated::{ignored, repeated};
-use super::rows::{ROWS, Row};
+use super::rows::{Found, ROWS, Row};
 use super::shape::by_shape;
 use super::trials::ScaleTrial;
 use super::words::{figure, percent, percent_of, time, with_interval};
@@ -130,23 +130,6 @@ fn within(case: &Case<'_>, one: At<'_>, at: At<'_>) -> ScaleCause {
     match search.decide(parts) {
         None => unknown(search.evidence),
         Some(found) => found.row.cause(&found.name, place, found.standing, search.evidence),
-    }
-}
-
-/// A cause with the name of what it is about.
-pub(super) struct Found {
-    row: &'static Row,
-    name: String,
-    standing: Founding,
-}
-
-impl Found {
-    pub(super) fn new(row: &'static Row, standing: Founding) -> Self {
-        Found { row, name: String::new(), standing }
-    }
-
-    pub(super) fn named(row: &'static Row, name: String) -> Self {
-        Found { row, name, standing: Founding::Consistent }
     }
 }
 

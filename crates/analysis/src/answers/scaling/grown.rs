@@ -1,10 +1,10 @@
 //! Why each operation takes more CPU time with more workers: who spins, who shares what.
 
 use super::account::share;
-use super::cause::{Found, MOST, Search};
+use super::cause::{MOST, Search};
 use super::level::{Level, ratio};
 use super::repeated::repeated;
-use super::rows::ROWS;
+use super::rows::{Found, ROWS};
 use super::trials::ScaleTrial;
 use super::words::{figure, percent};
 use model::{Founding, ScaleLoss};

@@ -1,9 +1,9 @@
 //! Why workers were idle: what they waited for, and who ran meanwhile.
 
 use super::account::share;
-use super::cause::{Found, MOST, NOTABLE, Search};
+use super::cause::{MOST, NOTABLE, Search};
 use super::held::{self, Alone, Held, explains};
-use super::rows::ROWS;
+use super::rows::{Found, ROWS};
 use super::words::{figure, percent, percent_of, time};
 use model::{Founding, GOROUTINES, ScaleLoss, ScaleWait, Wait, WaitKind};
 

@@ -1,9 +1,8 @@
 //! Workers that each do what one alone would do, and commands that ignore how many workers they should have.
 
 use super::case::{At, Case};
-use super::cause::Found;
 use super::level::{Level, ratio};
-use super::rows::ROWS;
+use super::rows::{Found, ROWS};
 use super::trials::ScaleTrial;
 use super::words::{figure, percent, percent_of};
 use model::{Founding, ScaleCause};

@@ -107,6 +107,23 @@ pub(super) struct ShapeRow {
     pub(super) remedy: String,
 }
 
+/// A cause with the name of what it is about.
+pub(super) struct Found {
+    pub(super) row: &'static Row,
+    pub(super) name: String,
+    pub(super) standing: Founding,
+}
+
+impl Found {
+    pub(super) fn new(row: &'static Row, standing: Founding) -> Self {
+        Found { row, name: String::new(), standing }
+    }
+
+    pub(super) fn named(row: &'static Row, name: String) -> Self {
+        Found { row, name, standing: Founding::Consistent }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::ROWS;
