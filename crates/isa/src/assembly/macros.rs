@@ -55,7 +55,7 @@ pub(super) struct Expander<'a> {
     macros: Vec<Macro>,
     /// Texts by the words that they are written for.
     words: HashMap<String, String>,
-    /// Labels and constants that are called as a register is, but for upper case.
+    /// Labels and constants that are called as a register is, except in upper case.
     shadows: HashSet<String>,
     /// Files that are imported, once each, behind those that import them.
     imported: HashSet<String>,

@@ -78,7 +78,7 @@ pub struct Machine {
     steps: u64,
     /// How many of them were traps.
     trapped: u64,
-    /// Cycles so far: as many as whoever watches the steps says, else one for each.
+    /// Cycles so far: as many as the watcher of the steps says, else one for each.
     clock: u64,
     /// The cycle from which on interrupts and the end are to be looked at.
     alarm: u64,

@@ -1,4 +1,4 @@
-//! What a session inherits from whoever starts it, and what changes beside it: it works, and names what
+//! What a session inherits from its parent, and what changes beside it: it works, and names what
 //! moves its numbers.
 
 use crate::support::*;

@@ -7,7 +7,7 @@ use super::trials::ScaleTrial;
 use super::words::{figure, percent, percent_of};
 use model::{Founding, ScaleCause};
 
-/// Workers that repeat something add the same CPU time each, wherever they run, but for this part of it. Those that
+/// Workers that repeat something add the same CPU time each, wherever they run, except for this part of it. Those that
 /// spin for 30 to 95 % of their time added amounts that differed by more (11 to 67 %, 7 programs, 2 CPUs).
 const ALIKE: f64 = 0.08;
 
