@@ -97,7 +97,7 @@ mod tests {
             ("_ZN4bank8accountsE", "bank::accounts"),
             ("_ZN12_GLOBAL__N_14bookE", "(anonymous namespace)::book"),
             ("_ZZ4mainE5inner", "main::inner"),
-            ("_ZZ4stepIiEvT_E5guard", "step<int>::guard"),
+            ("_ZZ4stepIiEvT_E5guard", "step<int>(int)::guard"),
             ("lock.0", "lock.0"),
             ("main.worker", "main.worker"),
             ("_Z", "_Z"),

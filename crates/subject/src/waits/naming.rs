@@ -39,6 +39,8 @@ impl Named {
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     files: Files,
+    /// The names of variables that hold something that is waited for, by their files and addresses.
+    objects: HashMap<(String, u64), String>,
     /// The word at which a small object was first found to be waited for, by the object's file and address.
     words: HashMap<(String, u64), u64>,
     named: Vec<Named>,
@@ -93,8 +95,10 @@ impl Names {
         };
         let bytes = row.map_or(Some(WORD_BYTES), |row| row.bytes);
         let variable = bytes.map(|bytes| self.variable(futex, bytes, image)).unwrap_or_default();
-        let function =
-            inner.last().filter(|one| !one.name.is_empty() && !one.name.starts_with('_'));
+        let is_shown = |one: &&Function| {
+            !matches!(one.name.as_str(), "" | "syscall") && !one.name.starts_with('_')
+        };
+        let function = inner.last().filter(is_shown);
         let what = match (row, variable.is_empty(), function) {
             (_, false, _) if variable == "_PyRuntime" => GIL.into(),
             (_, false, _) => format!("{variable} ({})", bare(what)),
@@ -128,22 +132,14 @@ impl Names {
         let located = Located::find(address, image, &mut self.files)?;
         let (symbols, own) = (&located.symbols, located.address);
         let variable = symbols.variable(own, WORD_BYTES).filter(|one| one.size >= bytes)?;
-        let plain = plain(&variable.name);
-        let namesakes = symbols.namesakes(variable, plain);
-        let namesakes: Vec<&&Symbol> =
-            namesakes.iter().filter(|one| self::plain(&one.name) == plain).collect();
-        let is_alone = namesakes.iter().all(|one| one.source != variable.source);
-        let mut name = demangled(if is_alone { plain } else { &variable.name });
-        if !namesakes.is_empty() && is_alone && !variable.source.is_empty() {
-            name += &format!(" of {}", variable.source);
-        }
-        let base = located.file.rsplit('/').next().unwrap_or_default();
-        let is_program = image.mappings.iter().find(|one| one.file.starts_with('/'));
-        if is_program.is_some_and(|one| one.file != located.file) {
-            name += &format!(" in {base}");
-        }
-        let distance = own - variable.address;
         let object = (located.file.clone(), variable.address);
+        let name = self.objects.entry(object.clone()).or_insert_with(|| {
+            let program = image.mappings.iter().find(|one| one.file.starts_with('/'));
+            let is_program = program.is_none_or(|one| one.file == located.file);
+            own_name(symbols, variable) + &in_library(&located.file, is_program)
+        });
+        let name = name.clone();
+        let distance = own - variable.address;
         let is_plain = match bytes {
             _ if variable.size < 2 * bytes => true,
             // A lock of one word lies somewhere in an object of unknown parts.
@@ -167,6 +163,27 @@ impl From<Frame> for Function {
             || primitives::of_function(&path).is_some();
         Function { name, path, is_library, file: frame.file }
     }
+}
+
+/// Returns the name of a variable; where others have the same, with its source file, or else with its address.
+fn own_name(symbols: &Symbols, variable: &Symbol) -> String {
+    let name = demangled(plain(&variable.name));
+    let is_same =
+        |one: &&Symbol| one.address != variable.address && demangled(plain(&one.name)) == name;
+    let same: Vec<&Symbol> = symbols.variables().iter().filter(is_same).collect();
+    if same.is_empty() {
+        return name;
+    }
+    match same.iter().all(|one| one.source != variable.source) && !variable.source.is_empty() {
+        true => format!("{name} of {}", variable.source),
+        false => format!("{name} at {:#x}", variable.address),
+    }
+}
+
+/// Returns what follows the name of a library's variable.
+fn in_library(file: &str, is_program: bool) -> String {
+    let base = file.rsplit('/').next().unwrap_or_default();
+    if is_program { String::new() } else { format!(" in {base}") }
 }
 
 /// Returns a noun without its article.

@@ -197,10 +197,9 @@ impl Symbols {
             .min_by_key(|one| (one.size, one.name.len()))
     }
 
-    /// Returns the variables at other addresses whose names begin alike.
-    pub(super) fn namesakes<'a>(&'a self, of: &'a Symbol, name: &str) -> Vec<&'a Symbol> {
-        let begins = |one: &&Symbol| one.address != of.address && one.name.starts_with(name);
-        self.variables.iter().filter(begins).collect()
+    /// Returns all variables.
+    pub(super) fn variables(&self) -> &[Symbol] {
+        &self.variables
     }
 
     /// Returns where the function that holds an address begins and ends.

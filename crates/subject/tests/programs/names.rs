@@ -9,7 +9,7 @@ use std::process::Command;
 pub(crate) fn tests() -> Vec<Test> {
     vec![
         test("a_static_lock_has_its_own_name", a_static_lock_has_its_own_name),
-        test("each_kind_of_object_has_its_own_name", each_kind_of_object_has_its_own_name),
+        test("each_kind_of_lock_has_its_own_name", each_kind_of_lock_has_its_own_name),
         test("locks_of_a_namespace_stay_two", locks_of_a_namespace_stay_two),
         test("locks_of_rust_have_their_paths", locks_of_rust_have_their_paths),
     ]
@@ -83,7 +83,7 @@ fn a_static_lock_has_its_own_name() {
     assert!(count > 0, "a C compiler: what links Rust is one");
 }
 
-fn each_kind_of_object_has_its_own_name() {
+fn each_kind_of_lock_has_its_own_name() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = built(folder.path(), "locks.c", "cc -O1 -pthread").expect("a C compiler");
     check(&[&path, "book"], &[(WaitKind::Lock, "book (reader-writer lock)")], true);
