@@ -24,7 +24,7 @@ numbers! {
     MCAUSE 0x342 "Why.";
     MTVAL 0x343 "The address or the instruction that it was about.";
     MIP 0x344 "Which interrupts are pending. Writes change nothing.";
-    MCYCLE 0xb00 "Steps so far.";
+    MCYCLE 0xb00 "Cycles so far: those that a watcher counts, or one for each step.";
     MINSTRET 0xb02 "Instructions so far that did not trap.";
     MCYCLEH 0xb80 "The high half of `mcycle`.";
     MINSTRETH 0xb82 "The high half of `minstret`.";

@@ -7,29 +7,8 @@ use super::names::Definition;
 use super::{Mistake, Place};
 
 /// Directives that change nothing here: the file's name, attributes for a linker or a debugger.
-const IGNORED: &[&str] = &[
-    ".file",
-    ".option",
-    ".attribute",
-    ".type",
-    ".size",
-    ".ident",
-    ".local",
-    ".weak",
-    ".hidden",
-    ".extern",
-    ".loc",
-    ".addrsig",
-    ".internal",
-    ".protected",
-    ".variant_cc",
-    ".title",
-    ".list",
-    ".nolist",
-    ".altmacro",
-    ".noaltmacro",
-    ".purgem",
-];
+const IGNORED: &str = ".file .option .attribute .type .size .ident .local .weak .hidden .extern \
+    .loc .addrsig .internal .protected .variant_cc .title .list .nolist .altmacro .noaltmacro .purgem";
 
 /// What begins the names of directives for a debugger.
 const DEBUGGERS: &str = ".cfi_";
@@ -119,7 +98,7 @@ impl Source {
                 self.push(What::Align(bytes as u32), place);
             }
             ".comm" | ".lcomm" => self.common(parser, place)?,
-            _ if IGNORED.contains(&name) || name.starts_with(DEBUGGERS) => {}
+            _ if IGNORED.split(' ').any(|known| known == name) || name.starts_with(DEBUGGERS) => {}
             ".incbin" => {
                 let what = format!("{name} is not supported; write the bytes out with .byte");
                 return Err(Mistake { place, what });

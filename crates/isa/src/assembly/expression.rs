@@ -178,7 +178,11 @@ impl<'t> Parser<'t> {
 
     /// Reads an expression whose operators bind more closely than a level.
     pub(super) fn expression(&mut self, level: u32, depth: u32) -> Result<Expression, Mistake> {
-        let is_number = matches!(self.peek(), Some(Token::Number(_)));
+        let number = match self.peek() {
+            Some(Token::Sign('-' | 'u')) => self.second(),
+            other => other,
+        };
+        let is_number = matches!(number, Some(Token::Number(_)));
         let mut left = self.term(depth)?;
         while let Some(Token::Sign(sign)) = self.peek() {
             let binds = match sign {

@@ -1,18 +1,16 @@
 //! Where everything lies, and what it is then.
 
 use super::expression::{Expression, Operand, Parser, Part};
+use super::image::Chunks;
 use super::lex::{Placed, Token};
 use super::names::{Definition, Names};
 use super::pseudo::{self, Real, Use};
 use super::short::short;
 use super::table::Form;
-use super::{
-    Assembled, DATA_ADDRESS, HEAP_BYTES, Mistake, Place, TEXT_ADDRESS, no_floats, register_name,
-};
-use crate::encode::{ZERO, nop};
-use crate::program::{Program, Segment, Symbol};
-use crate::{TIMER_ADDRESS, csr};
-use std::collections::BTreeSet;
+use super::{Assembled, DATA_ADDRESS, Mistake, Place, TEXT_ADDRESS, no_floats, register_name};
+use crate::csr;
+use crate::encode::nop;
+use crate::program::Program;
 
 /// The most bytes of instructions: as far as `jal` reaches.
 const TEXT_MAX_BYTES: u64 = 1 << 20;
@@ -48,12 +46,13 @@ pub(super) enum What {
     Origin(u32),
 }
 
-struct Item {
-    section: Section,
+/// A piece of a section.
+pub(super) struct Item {
+    pub(super) section: Section,
     place: Place,
-    what: What,
-    address: u32,
-    size: u32,
+    pub(super) what: What,
+    pub(super) address: u32,
+    pub(super) size: u32,
 }
 
 /// Texts that were read.
@@ -64,7 +63,7 @@ pub(super) struct Source {
     pub(super) sections: Vec<Section>,
     /// The directive of the statement before, if that lists data.
     listing: Option<String>,
-    items: Vec<Item>,
+    pub(super) items: Vec<Item>,
     pub(super) names: Names,
     /// Labels that are numbers, in their order.
     locals: Vec<(u32, usize)>,
@@ -222,8 +221,12 @@ impl Source {
                     self.value(value, *item, depth + 1)?
                 }
                 None => csr_number(name).map(i64::from).ok_or_else(|| {
+                    // As constants are written, such as the address of a device.
+                    let is_constant = !name.contains(char::is_lowercase);
+                    let hint =
+                        if is_constant { "; --define NAME=VALUE gives it a value" } else { "" };
                     let what =
-                        format!("{name} is not defined: no label, constant, register or csr");
+                        format!("{name} is not defined: no label, constant, register or csr{hint}");
                     Mistake { place: *place, what }
                 })?,
             },
@@ -509,136 +512,6 @@ impl Source {
             Form::Reserve(of) => of(rd, rs1),
             Form::Plain(of) => of(),
         })
-    }
-
-    fn program(&self, chunks: Chunks) -> Program {
-        let first = self.items.iter().find(|item| matches!(item.what, What::Code(_)));
-        let label = |name: &str| {
-            let (_, item, _) = self.names.labels().find(|(known, ..)| *known == name)?;
-            self.items.get(item).map(|item| item.address)
-        };
-        let main = || label("main").filter(|_| self.names.is_global("main"));
-        let entry = label("_start").or_else(main).or(first.map(|item| item.address));
-        let sizes = |item: &Item| if matches!(item.what, What::Code(_)) { item.size } else { 0 };
-        let text_bytes = self.items.iter().map(sizes).sum();
-        let texts = chunks.of(Section::Text);
-        let text = texts.clone().map(|chunk| chunk.address).min().unwrap_or(TEXT_ADDRESS)
-            ..texts.map(Chunk::end).max().unwrap_or(TEXT_ADDRESS);
-        let data_end = chunks.of(Section::Data).map(Chunk::end).max().unwrap_or(DATA_ADDRESS);
-        Program {
-            entry: entry.unwrap_or(TEXT_ADDRESS),
-            symbols: self.symbols(entry, text.end, data_end),
-            text,
-            text_bytes,
-            segments: chunks.segments(),
-            sparse_from: Some(0),
-        }
-    }
-
-    /// Returns the labels. Those that are called, global, or the entry are functions, which end where the next
-    /// begins; other labels of instructions have no size.
-    fn symbols(&self, entry: Option<u32>, text_end: u32, data_end: u32) -> Vec<Symbol> {
-        let calls = self.items.iter().filter_map(|item| match &item.what {
-            What::Code(Real {
-                form: Form::Jump(_), rd, value: Expression::Name(name, _), ..
-            }) if *rd != ZERO => Some(name),
-            _ => None,
-        });
-        let called: BTreeSet<&String> = calls.collect();
-        let mut symbols: Vec<(Symbol, bool, Section)> = self
-            .names
-            .labels()
-            .filter_map(|(name, item, is_global)| {
-                let item = self.items.get(item)?;
-                let starts = is_global || called.contains(name) || entry == Some(item.address);
-                let starts = starts || item.section == Section::Data;
-                let symbol = Symbol { name: name.clone(), address: item.address, size: 0 };
-                Some((symbol, starts, item.section))
-            })
-            .collect();
-        let of_loader =
-            [("__global_pointer$", DATA_ADDRESS), ("_end", data_end.next_multiple_of(16))];
-        symbols.extend(of_loader.map(|(name, address)| {
-            (Symbol { name: name.into(), address, size: 0 }, false, Section::Data)
-        }));
-        symbols.sort_by_key(|(symbol, ..)| symbol.address);
-        let starts: Vec<u32> = symbols
-            .iter()
-            .filter(|(_, starts, _)| *starts)
-            .map(|(symbol, ..)| symbol.address)
-            .collect();
-        let sized = symbols.into_iter().map(|(symbol, is_start, section)| {
-            let end = if section == Section::Text { text_end } else { data_end };
-            let next = starts.get(starts.partition_point(|start| *start <= symbol.address));
-            let next = next.map_or(end, |next| end.min(*next));
-            let size = if is_start { next.saturating_sub(symbol.address) } else { 0 };
-            Symbol { size, ..symbol }
-        });
-        sized.collect()
-    }
-}
-
-/// A run of bytes of a section.
-#[derive(Debug)]
-struct Chunk {
-    section: Section,
-    address: u32,
-    bytes: Vec<u8>,
-}
-
-impl Chunk {
-    fn end(&self) -> u32 {
-        self.address.saturating_add(self.bytes.len() as u32)
-    }
-}
-
-/// All runs of bytes, as they are written.
-#[derive(Debug)]
-struct Chunks(Vec<Chunk>);
-
-impl Default for Chunks {
-    fn default() -> Self {
-        let of = |section, address| Chunk { section, address, bytes: Vec::new() };
-        Self(vec![of(Section::Text, TEXT_ADDRESS), of(Section::Data, DATA_ADDRESS)])
-    }
-}
-
-impl Chunks {
-    /// Returns the bytes behind which an item is written.
-    fn at(&mut self, item: &Item) -> &mut Vec<u8> {
-        let Item { section, address, .. } = *item;
-        let last = self.0.iter().rposition(|chunk| chunk.section == section);
-        let at = last.filter(|_| !matches!(item.what, What::Origin(_))).unwrap_or(self.0.len());
-        if at == self.0.len() {
-            self.0.push(Chunk { section, address, bytes: Vec::new() });
-        }
-        &mut self.0[at].bytes
-    }
-
-    /// Returns the chunks of a section that have bytes.
-    fn of(&self, section: Section) -> impl Iterator<Item = &Chunk> + Clone {
-        self.0.iter().filter(move |chunk| chunk.section == section && !chunk.bytes.is_empty())
-    }
-
-    /// Returns the segments; behind the last data there is memory for a heap, as far as there is room.
-    fn segments(self) -> Vec<Segment> {
-        let last = self.of(Section::Data).max_by_key(|chunk| chunk.end());
-        let (last, from) =
-            last.map_or((DATA_ADDRESS, DATA_ADDRESS), |one| (one.address, one.end()));
-        let starts = self.0.iter().filter(|chunk| !chunk.bytes.is_empty()).map(|one| one.address);
-        let next = starts.chain([TIMER_ADDRESS, u32::MAX]).filter(|start| *start >= from).min();
-        let heap = HEAP_BYTES.min(next.unwrap_or(u32::MAX) - from);
-        let chunks = self.0.into_iter().filter(|chunk| {
-            let is_heap = chunk.section == Section::Data && chunk.address == last;
-            !chunk.bytes.is_empty() || is_heap
-        });
-        let segment = |chunk: Chunk| {
-            let Chunk { section, address, bytes } = chunk;
-            let writable = section == Section::Data;
-            let heap = if writable && address == last { heap } else { 0 };
-            Segment { address, size: bytes.len() as u32 + heap, bytes, writable }
-        };
-        chunks.map(segment).collect()
     }
 }
 

@@ -59,7 +59,7 @@ pub(super) fn quoted_bytes(text: &str) -> usize {
 
 /// Returns the tokens of a statement that begins at a place.
 pub(super) fn tokens(text: &str, place: Place) -> Result<Vec<Placed>, Mistake> {
-    let mut reader = Reader { rest: text, place, is_behind_space: true };
+    let mut reader = Reader::new(text, place);
     let mut all = Vec::new();
     loop {
         let place = reader.place;
@@ -72,26 +72,34 @@ pub(super) fn tokens(text: &str, place: Place) -> Result<Vec<Placed>, Mistake> {
     }
 }
 
-struct Reader<'a> {
-    rest: &'a str,
-    place: Place,
+/// A text of which the first characters were read.
+pub(super) struct Reader<'a> {
+    pub(super) rest: &'a str,
+    pub(super) place: Place,
     is_behind_space: bool,
 }
 
 impl<'a> Reader<'a> {
-    fn peek(&self) -> Option<char> {
+    pub(super) fn new(rest: &'a str, place: Place) -> Self {
+        Self { rest, place, is_behind_space: true }
+    }
+
+    pub(super) fn peek(&self) -> Option<char> {
         self.rest.chars().next()
     }
 
-    fn next(&mut self) -> Option<char> {
+    pub(super) fn next(&mut self) -> Option<char> {
         let c = self.peek()?;
         self.rest = &self.rest[c.len_utf8()..];
         self.place.column += 1;
+        if c == '\n' {
+            self.place = Place { line: self.place.line + 1, column: 1, ..self.place };
+        }
         Some(c)
     }
 
     /// Skips the characters for which a condition holds, and returns them.
-    fn skip(&mut self, is_wanted: impl Fn(char) -> bool) -> &'a str {
+    pub(super) fn skip(&mut self, is_wanted: impl Fn(char) -> bool) -> &'a str {
         let before = self.rest;
         while self.peek().is_some_and(&is_wanted) {
             self.next();
@@ -203,24 +211,12 @@ impl<'a> Reader<'a> {
             'u' => (1, 4, 16),
             '0'..='7' => (0, 3, 8),
             _ => {
-                let known = [
-                    ('n', 10),
-                    ('t', 9),
-                    ('r', 13),
-                    ('\\', 92),
-                    ('"', 34),
-                    ('\'', 39),
-                    ('a', 7),
-                    ('b', 8),
-                    ('f', 12),
-                    ('v', 11),
-                    ('e', 27),
-                ];
+                let known = b"n\nt\tr\ra\x07b\x08f\x0cv\x0be\x1b";
                 // What is no escape is itself.
-                let found = known.iter().find(|(letter, _)| *letter == c);
+                let found = known.chunks_exact(2).find(|pair| char::from(pair[0]) == c);
                 self.next();
                 match found {
-                    Some((_, byte)) => bytes.push(*byte),
+                    Some(pair) => bytes.push(pair[1]),
                     None => bytes.extend(c.to_string().bytes()),
                 }
                 return Ok(());

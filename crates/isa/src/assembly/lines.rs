@@ -1,7 +1,7 @@
 //! A text as statements without comments.
 
 use super::expression::Parser;
-use super::lex::{self, Token};
+use super::lex::{self, Reader, Token};
 use super::{Mistake, Place, pseudo};
 use std::collections::HashSet;
 
@@ -13,20 +13,11 @@ pub(super) struct Line {
     pub(super) place: Place,
 }
 
-/// What a `;` does.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Semicolon {
-    /// It ends a statement, as in the GNU assembler.
-    Separates,
-    /// It begins a comment, as in QtRvSim.
-    Comments,
-}
-
 /// Returns the statements of a text. A `;` begins a comment if what follows it reads like prose more often than
 /// like statements, or if a line begins with it; otherwise it ends a statement.
 pub(super) fn lines(text: &str, file: u32, mistakes: &mut Vec<Mistake>) -> Vec<Line> {
     let mut unheard = Vec::new();
-    let (separated, behind) = scan(text, file, Semicolon::Separates, &mut unheard);
+    let (separated, behind) = scan(text, file, false, &mut unheard);
     if behind.is_empty() {
         mistakes.append(&mut unheard);
         return separated;
@@ -45,7 +36,7 @@ pub(super) fn lines(text: &str, file: u32, mistakes: &mut Vec<Mistake>) -> Vec<L
         }
     }
     if prose > 0 && prose >= statements {
-        return scan(text, file, Semicolon::Comments, mistakes).0;
+        return scan(text, file, true, mistakes).0;
     }
     mistakes.append(&mut unheard);
     separated
@@ -84,20 +75,21 @@ fn is_statement(line: &Line, macros: &HashSet<String>) -> bool {
     fits || (is_register && goes_on)
 }
 
-/// Splits a text; returns also which statements stand behind a `;`, and whether only spaces were before it.
+/// Splits a text, in which a `;` may begin a comment; returns also which statements stand behind a `;`, and whether
+/// only spaces were before it.
 fn scan(
     text: &str,
     file: u32,
-    semicolon: Semicolon,
+    is_comment: bool,
     mistakes: &mut Vec<Mistake>,
 ) -> (Vec<Line>, Vec<(usize, bool)>) {
-    let mut reader = Reader { rest: text, place: Place { file, line: 1, column: 1 } };
+    let mut reader = Reader::new(text, Place { file, ..Place::START });
     let (mut all, mut behind) = (Vec::new(), Vec::new());
     let mut line = Line { text: String::new(), place: reader.place };
     let mut is_first = true;
     while let Some(c) = reader.peek() {
         match c {
-            '\n' | ';' if c == '\n' || semicolon == Semicolon::Separates => {
+            '\n' | ';' if c == '\n' || !is_comment => {
                 reader.next();
                 let next = Line { text: String::new(), place: reader.place };
                 let before = std::mem::replace(&mut line, next);
@@ -107,8 +99,9 @@ fn scan(
                 is_first = c == '\n';
                 all.push(before);
             }
-            '#' | ';' => reader.skip_line(),
-            '/' if reader.rest.starts_with("//") => reader.skip_line(),
+            '#' | ';' | '/' if c != '/' || reader.rest.starts_with("//") => {
+                reader.skip(|c| c != '\n');
+            }
             '/' if reader.rest.starts_with("/*") => {
                 let place = reader.place;
                 let end = reader.rest.get(2..).and_then(|rest| rest.find("*/"));
@@ -137,31 +130,4 @@ fn scan(
     }
     all.push(line);
     (all, behind)
-}
-
-struct Reader<'a> {
-    rest: &'a str,
-    place: Place,
-}
-
-impl Reader<'_> {
-    fn peek(&self) -> Option<char> {
-        self.rest.chars().next()
-    }
-
-    fn next(&mut self) -> Option<char> {
-        let c = self.peek()?;
-        self.rest = &self.rest[c.len_utf8()..];
-        self.place = match c {
-            '\n' => Place { line: self.place.line + 1, column: 1, ..self.place },
-            _ => Place { column: self.place.column + 1, ..self.place },
-        };
-        Some(c)
-    }
-
-    fn skip_line(&mut self) {
-        while self.peek().is_some_and(|c| c != '\n') {
-            self.next();
-        }
-    }
 }

@@ -20,7 +20,7 @@ const STATEMENTS_MAX: usize = 4 << 20;
 /// Blocks of lines: what opens one, and what closes it.
 const BLOCKS: [(&[&str], &[&str]); 3] = [
     (&[".macro"], &[".endm", ".end_macro"]),
-    (&[".rept", ".rep", ".irp", ".irpc"], &[".endr"]),
+    (&[".rept", ".rep", ".irp"], &[".endr"]),
     (CONDITIONS, &[".endif"]),
 ];
 
@@ -255,14 +255,10 @@ impl<'a> Expander<'a> {
                 });
                 Ok(())
             }
-            ".irp" | ".irpc" => {
+            ".irp" => {
                 let (word, values) = expand::word(arguments);
                 let values = values.trim_start().trim_start_matches(',').trim();
-                let values = match name {
-                    ".irpc" => values.chars().map(String::from).collect(),
-                    _ => expand::arguments(values, usize::MAX),
-                };
-                for value in values {
+                for value in expand::arguments(values, usize::MAX) {
                     let pair = [(word.to_owned(), value)];
                     let line = |line: &Line| {
                         let text = expand::with_arguments(&line.text, &pair, 0);

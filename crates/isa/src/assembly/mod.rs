@@ -8,6 +8,7 @@ mod data;
 mod disassemble;
 mod expand;
 mod expression;
+mod image;
 mod layout;
 mod lex;
 mod lines;

@@ -1,7 +1,8 @@
 //! Instructions as they are written, and the ones that they stand for.
 
 use super::expression::{Expression, Operand};
-use super::table::{Form, SHORT_NAMES, form};
+use super::layout::csr_number;
+use super::table::{Form, form, long_name};
 use crate::csr;
 use crate::encode::{self, RA, Register, ZERO};
 
@@ -33,57 +34,21 @@ pub(super) struct Real {
     pub(super) short: bool,
 }
 
-/// Pseudo-instructions and their operands.
-pub(super) const PSEUDO: &[(&str, &str)] = &[
-    ("nop", ""),
-    ("li", "rd, constant"),
-    ("la", "rd, label"),
-    ("lla", "rd, label"),
-    ("mv", "rd, rs"),
-    ("not", "rd, rs"),
-    ("neg", "rd, rs"),
-    ("seqz", "rd, rs"),
-    ("snez", "rd, rs"),
-    ("sltz", "rd, rs"),
-    ("sgtz", "rd, rs"),
-    ("sgt", "rd, rs1, rs2"),
-    ("sgtu", "rd, rs1, rs2"),
-    ("beqz", "rs, label"),
-    ("bnez", "rs, label"),
-    ("blez", "rs, label"),
-    ("bgez", "rs, label"),
-    ("bltz", "rs, label"),
-    ("bgtz", "rs, label"),
-    ("bgt", "rs1, rs2, label"),
-    ("ble", "rs1, rs2, label"),
-    ("bgtu", "rs1, rs2, label"),
-    ("bleu", "rs1, rs2, label"),
-    ("j", "label"),
-    ("jr", "rs"),
-    ("ret", ""),
-    ("call", "label"),
-    ("tail", "label"),
-    ("csrr", "rd, csr"),
-    ("csrw", "csr, rs"),
-    ("csrs", "csr, rs"),
-    ("csrc", "csr, rs"),
-    ("csrwi", "csr, constant"),
-    ("csrsi", "csr, constant"),
-    ("csrci", "csr, constant"),
-    ("rdcycle", "rd"),
-    ("rdcycleh", "rd"),
-    ("rdtime", "rd"),
-    ("rdinstret", "rd"),
-    ("rdtimeh", "rd"),
-    ("rdinstreth", "rd"),
-    ("zext.b", "rd, rs"),
-    ("zext.h", "rd, rs"),
-    ("sext.b", "rd, rs"),
-    ("sext.h", "rd, rs"),
-    ("move", "rd, rs"),
-    ("b", "label"),
-    ("unimp", ""),
-    ("pause", ""),
+/// Pseudo-instructions by their operands.
+const PSEUDO: &[(&str, &str)] = &[
+    ("", "nop ret unimp pause"),
+    ("rd, constant", "li"),
+    ("rd, label", "la lla"),
+    ("rd, rs", "mv not neg seqz snez sltz sgtz zext.b zext.h sext.b sext.h move"),
+    ("rd, rs1, rs2", "sgt sgtu"),
+    ("rs, label", "beqz bnez blez bgez bltz bgtz"),
+    ("rs1, rs2, label", "bgt ble bgtu bleu"),
+    ("label", "j call tail b"),
+    ("rs", "jr"),
+    ("rd, csr", "csrr"),
+    ("csr, rs", "csrw csrs csrc"),
+    ("csr, constant", "csrwi csrsi csrci"),
+    ("rd", "rdcycle rdcycleh rdtime rdinstret rdtimeh rdinstreth"),
 ];
 
 fn real(form: Form, [rd, rs1, rs2]: [Register; 3], value: Expression, how: Use) -> Real {
@@ -191,12 +156,10 @@ fn written(
         ("csrw" | "csrwi", [E(csr), E(value)]) => with_bits("csrrwi", ZERO, csr, known(value)?)?,
         ("csrs" | "csrsi", [E(csr), E(value)]) => with_bits("csrrsi", ZERO, csr, known(value)?)?,
         ("csrc" | "csrci", [E(csr), E(value)]) => with_bits("csrrci", ZERO, csr, known(value)?)?,
-        ("rdcycle", [R(d)]) => constant(of("csrrs")?, *d, ZERO, number(csr::CYCLE)),
-        ("rdcycleh", [R(d)]) => constant(of("csrrs")?, *d, ZERO, number(csr::CYCLEH)),
-        ("rdtime", [R(d)]) => constant(of("csrrs")?, *d, ZERO, number(csr::TIME)),
-        ("rdinstret", [R(d)]) => constant(of("csrrs")?, *d, ZERO, number(csr::INSTRET)),
-        ("rdtimeh", [R(d)]) => constant(of("csrrs")?, *d, ZERO, number(csr::TIMEH)),
-        ("rdinstreth", [R(d)]) => constant(of("csrrs")?, *d, ZERO, number(csr::INSTRETH)),
+        (_, [R(d)]) => {
+            let counter = name.strip_prefix("rd").and_then(csr_number)?;
+            constant(of("csrrs")?, *d, ZERO, number(counter))
+        }
         _ => return None,
     })
 }
@@ -207,17 +170,11 @@ fn shortened(
     operands: &[Operand],
     known: &dyn Fn(&Expression) -> Option<i64>,
 ) -> Option<Vec<Real>> {
-    let (_, full) = SHORT_NAMES.iter().find(|(short, _)| *short == name)?;
-    let sp = || Operand::Register(encode::SP);
+    let full = long_name(name)?;
     let mut all = operands.to_vec();
-    match (name, operands.len()) {
-        ("addi16sp", 1) => all.splice(0..0, [sp(), sp()]).for_each(drop),
-        ("addi4spn", 2) => all.insert(1, sp()),
-        // What is computed with is also where the result goes.
-        _ if form(full).is_some_and(Form::has_three) && all.len() == 2 => {
-            all.insert(0, all.first()?.clone());
-        }
-        _ => {}
+    // What is computed with is also where the result goes.
+    if form(full).is_some_and(Form::has_three) && all.len() == 2 {
+        all.insert(0, all.first()?.clone());
     }
     let mut reals = written(full, &all, known)?;
     reals.iter_mut().for_each(|real| real.short = true);
@@ -310,9 +267,9 @@ fn load_constant(rd: Register, value: &Expression, known: Option<i64>) -> Vec<Re
 /// Returns how a name is used; none if it is no instruction.
 pub(super) fn usage(name: &str) -> Option<&'static str> {
     let name = match name.strip_prefix("c.") {
-        Some(short) => SHORT_NAMES.iter().find(|(known, _)| *known == short)?.1,
+        Some(short) => long_name(short)?,
         None => name,
     };
-    let pseudo = PSEUDO.iter().find(|(known, _)| *known == name).map(|(_, usage)| *usage);
-    pseudo.or_else(|| form(name).map(Form::usage))
+    let pseudo = PSEUDO.iter().find(|(_, names)| names.split(' ').any(|known| known == name));
+    pseudo.map(|(usage, _)| *usage).or_else(|| form(name).map(Form::usage))
 }

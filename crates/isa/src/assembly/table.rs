@@ -102,36 +102,16 @@ pub(super) const REGISTERS: [&str; 32] = [
     "t5", "t6",
 ];
 
-/// Instructions of 16 bits by their names without `c.`, and the instructions that they are.
-pub(super) const SHORT_NAMES: &[(&str, &str)] = &[
-    ("nop", "nop"),
-    ("addi", "addi"),
-    ("li", "li"),
-    ("lui", "lui"),
-    ("addi16sp", "addi"),
-    ("addi4spn", "addi"),
-    ("mv", "mv"),
-    ("add", "add"),
-    ("sub", "sub"),
-    ("xor", "xor"),
-    ("or", "or"),
-    ("and", "and"),
-    ("andi", "andi"),
-    ("slli", "slli"),
-    ("srli", "srli"),
-    ("srai", "srai"),
-    ("lw", "lw"),
-    ("sw", "sw"),
-    ("lwsp", "lw"),
-    ("swsp", "sw"),
-    ("j", "j"),
-    ("jal", "jal"),
-    ("jr", "jr"),
-    ("jalr", "jalr"),
-    ("beqz", "beqz"),
-    ("bnez", "bnez"),
-    ("ebreak", "ebreak"),
-];
+/// Instructions of 16 bits by their names without `c.`.
+const SHORT_NAMES: &str = "nop addi li lui addi16sp addi4spn mv add sub xor or and andi slli srli srai lw sw lwsp \
+    swsp j jal jr jalr beqz bnez ebreak";
+
+/// Returns the instruction that one of 16 bits is, by its name without `c.`.
+pub(super) fn long_name(short: &str) -> Option<&str> {
+    let known = SHORT_NAMES.split(' ').find(|known| *known == short)?;
+    let long = known.strip_suffix("16sp").or(known.strip_suffix("4spn"));
+    Some(long.or(known.strip_suffix("sp")).unwrap_or(known))
+}
 
 /// Names of devices that Ripes gives to programs, and what they are in its usual arrangement.
 pub(super) const DEVICES: [(&str, i64); 12] = [

@@ -396,7 +396,7 @@ fn dialects_are_understood_by_what_they_mean() {
         let text = format!(".data\n{text}\n.text\nnop");
         assemble(&text, &[], false).unwrap().program.segments[1].bytes.clone()
     };
-    assert_eq!(data(".byte 1 -2, 3,\n4, 5"), [1, 254, 3, 4, 5]);
+    assert_eq!(data(".byte 1 -2 -3, 3,\n4, 5 - 1"), [1, 254, 253, 3, 4, 4]);
     assert_eq!(data(".byte 7:3\n.fill 2, 2, 1\n.space 2, 9"), [7, 7, 7, 1, 0, 1, 0, 9, 9]);
     assert_eq!(data(".float 1.5, -2"), [0, 0, 0xc0, 0x3f, 0, 0, 0, 0xc0]);
     let program = assemble("nop\n.org 0x200\n_start: nop\n.data\n.org 0x400\n.word 1", &[], false);

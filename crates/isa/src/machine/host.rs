@@ -266,7 +266,6 @@ impl Machine {
                 let end = self.set_break(value);
                 answer(self, end);
             }
-            _ if self.is_answered_by_simulator(number, value) => {}
             linux::READ => {
                 let read = self.read_file(value, self.register(A1), self.register(A2));
                 answer(self, if read == NOTHING { 0 } else { read });
@@ -294,74 +293,54 @@ impl Machine {
                 answer(self, place.unwrap_or(linux::NO_SEEK));
             }
             linux::STATUS => answer(self, linux::NO_CALL),
-            _ => return false,
+            _ => match self.simulator_call(number, value) {
+                Some(result) => answer(self, result),
+                None => return false,
+            },
         }
         true
     }
 
-    /// Answers a call of RARS or of Venus that others do not have.
-    fn is_answered_by_simulator(&mut self, number: u32, value: u32) -> bool {
+    /// Answers a call of RARS or of Venus that others do not have; none if it is no such call.
+    fn simulator_call(&mut self, number: u32, value: u32) -> Option<u32> {
         use simulators::*;
         let is_venus = self.register(A7) == 0;
-        match number {
+        let [second, third] = [A2, A3].map(|register| self.register(register));
+        Some(match number {
             TIME => {
                 let milliseconds = self.clock / (CYCLES_OF_SECOND / 1000);
                 self.reads_clock = true;
-                self.set_register(A0, milliseconds as u32);
                 self.set_register(A1, (milliseconds >> 32) as u32);
+                milliseconds as u32
             }
             // Nobody hears or waits.
-            MIDI | SLEEP | MIDI_SYNC => {}
-            SEED => self.host.random = u64::from(self.register(A1)) | 1 << 32,
-            RANDOM => {
-                let number = self.random();
-                self.set_register(A0, number);
+            MIDI | SLEEP | MIDI_SYNC => value,
+            SEED => {
+                self.host.random = u64::from(self.register(A1)) | 1 << 32;
+                value
             }
-            RANDOM_BELOW => {
-                let below = self.register(A1).max(1);
-                let number = self.random() % below;
-                self.set_register(A0, number);
-            }
-            OPEN => {
-                let file = self.open_file(value, mode(self.register(A1), APPEND));
-                self.set_register(A0, file);
-            }
-            VENUS_OPEN if is_venus => {
-                let modes = [Mode::Read, Mode::Write, Mode::Append];
-                let mode = modes.get(self.register(A2) as usize).copied().unwrap_or(Mode::Read);
-                let file = self.open_file(value, mode);
-                self.set_register(A0, file);
-            }
-            VENUS_WRITE if is_venus => {
-                let written = self.write_file(value, self.register(A2), self.register(A3));
-                self.set_register(A0, written);
-            }
-            VENUS_READ if is_venus => {
-                let read = self.read_file(value, self.register(A2), self.register(A3));
-                self.set_register(A0, read);
-            }
-            VENUS_CLOSE if is_venus => {
-                let closed = self.host.files.close(value);
-                self.set_register(A0, closed.map_or(NOTHING, |()| 0));
-            }
-            VENUS_AT_END if is_venus => {
-                let is_at_end = self.host.files.is_at_end(value);
-                self.set_register(A0, u32::from(is_at_end.unwrap_or(true)));
-            }
-            VENUS_FLUSH | VENUS_ERROR if is_venus => self.set_register(A0, 0),
-            VENUS_MEMORY => {
-                let result = match self.register(A6) {
-                    1 => self.allocate((value.max(1)).next_multiple_of(16)),
-                    2 => self.allocate(
-                        value.saturating_mul(self.register(A2)).max(1).next_multiple_of(16),
-                    ),
-                    _ => 0,
-                };
-                self.set_register(A0, result);
-            }
-            _ => return false,
-        }
-        true
+            RANDOM => self.random(),
+            RANDOM_BELOW => self.random() % self.register(A1).max(1),
+            OPEN => self.open_file(value, mode(self.register(A1), APPEND)),
+            VENUS_OPEN if is_venus => match second {
+                1 => self.open_file(value, Mode::Write),
+                2 => self.open_file(value, Mode::Append),
+                _ => self.open_file(value, Mode::Read),
+            },
+            VENUS_WRITE if is_venus => self.write_file(value, second, third),
+            VENUS_READ if is_venus => self.read_file(value, second, third),
+            VENUS_CLOSE if is_venus => self.host.files.close(value).map_or(NOTHING, |()| 0),
+            VENUS_AT_END if is_venus => self.host.files.is_at_end(value).unwrap_or(true).into(),
+            VENUS_FLUSH | VENUS_ERROR if is_venus => 0,
+            VENUS_MEMORY => match self.register(A6) {
+                1 => self.allocate(value.min(i32::MAX as u32) / 16 * 16 + 16),
+                2 => {
+                    self.allocate(value.saturating_mul(second).min(i32::MAX as u32) / 16 * 16 + 16)
+                }
+                _ => 0,
+            },
+            _ => return None,
+        })
     }
 
     /// Gives a program more of the memory behind its data (`sbrk`): where that begins, or -1 where there is
