@@ -4,7 +4,7 @@ use super::demangle::{demangled, path, plain};
 use super::files::Files;
 use super::primitives::{self, GIL};
 use super::stack::{self, Frame, Located};
-use super::symbols::Symbol;
+use super::symbols::{Symbol, Symbols};
 use super::{Asker, Found, Futex, Image};
 use model::{GOROUTINES, WaitKind};
 use std::collections::HashMap;
