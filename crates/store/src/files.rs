@@ -13,23 +13,23 @@ const FILE_MODE: u32 = 0o644;
 const FOLDER_MODE: u32 = 0o755;
 const PRIVATE_FOLDER_MODE: u32 = 0o700;
 
-/// A file that must be new. Every write goes to its end, wherever that is: after a cut, a
+/// Opens a file that must be new. Every write goes to its end, wherever that is: after a cut, a
 /// position of its own would leave a hole.
 pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     writable().read(true).append(true).create_new(true).open(path)
 }
 
-/// A file that only ever grows at its end, or is cut. It must be there, and no link.
+/// Opens a file that only ever grows at its end, or is cut. It must be there, and no link.
 pub(crate) fn open_to_append(path: &Path) -> io::Result<File> {
     regular(writable().read(true).append(true).open(path)?)
 }
 
-/// A file that is made if it is not there; no link.
+/// Opens a file, which is made if it is not there; no link.
 pub(crate) fn open_or_create(path: &Path) -> io::Result<File> {
     regular(writable().write(true).create(true).truncate(false).open(path)?)
 }
 
-/// A file to read, which may be a link: nothing is changed through it.
+/// Opens a file to read, which may be a link: nothing is changed through it.
 pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
     // A named pipe in a folder from elsewhere would block an ordinary open for ever.
     regular(OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?)

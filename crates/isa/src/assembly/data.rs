@@ -71,6 +71,23 @@ impl Source {
             ".ascii" => self.text(false, parser, place)?,
             ".float" | ".single" => self.reals(4, parser, place)?,
             ".double" => self.reals(8, parser, place)?,
+            ".space" | ".zero" | ".skip" | ".fill" | ".align" | ".p2align" | ".balign" => {
+                self.room(name, parser, place)?;
+            }
+            ".comm" | ".lcomm" => self.common(parser, place)?,
+            _ if IGNORED.split(' ').any(|known| known == name) || name.starts_with(DEBUGGERS) => {}
+            ".incbin" => {
+                let what = format!("{name} is not supported; write the bytes out with .byte");
+                return Err(Mistake { place, what });
+            }
+            _ => return Err(Mistake { place, what: format!("unknown directive {name}") }),
+        }
+        Ok(())
+    }
+
+    /// Leaves room or repeats values, up to a size or an alignment.
+    fn room(&mut self, name: &str, parser: &mut Parser<'_>, place: Place) -> Result<(), Mistake> {
+        match name {
             ".space" | ".zero" | ".skip" => {
                 let count = self.number(parser, place, 0..=BYTES_MAX, "a number of bytes")?;
                 let value = self.optional(parser, place, 0)?;
@@ -89,7 +106,7 @@ impl Source {
                 let power = self.number(parser, place, 0..=16, "a power of two from 0 to 16")?;
                 self.push(What::Align(1 << power), place);
             }
-            ".balign" => {
+            _ => {
                 let bytes = self.number(parser, place, 1..=4096, "a number of bytes up to 4096")?;
                 if bytes.count_ones() != 1 {
                     let what = format!("{bytes} is no power of two, which .balign needs");
@@ -97,13 +114,6 @@ impl Source {
                 }
                 self.push(What::Align(bytes as u32), place);
             }
-            ".comm" | ".lcomm" => self.common(parser, place)?,
-            _ if IGNORED.split(' ').any(|known| known == name) || name.starts_with(DEBUGGERS) => {}
-            ".incbin" => {
-                let what = format!("{name} is not supported; write the bytes out with .byte");
-                return Err(Mistake { place, what });
-            }
-            _ => return Err(Mistake { place, what: format!("unknown directive {name}") }),
         }
         Ok(())
     }

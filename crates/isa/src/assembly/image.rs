@@ -4,15 +4,47 @@ use super::expression::Expression;
 use super::layout::{Item, Section, Source, What};
 use super::pseudo::Real;
 use super::table::Form;
-use super::{DATA_ADDRESS, HEAP_BYTES, TEXT_ADDRESS};
+use super::{Assembled, DATA_ADDRESS, HEAP_BYTES, Mistake, Place, TEXT_ADDRESS};
 use crate::TIMER_ADDRESS;
 use crate::encode::ZERO;
 use crate::program::{Program, Segment, Symbol};
 use std::collections::BTreeSet;
 
 impl Source {
+    /// Makes the program.
+    pub(super) fn link(mut self, compressed: bool, mistakes: &mut Vec<Mistake>) -> Assembled {
+        for item in &mut self.items {
+            let is_short = compressed || matches!(&item.what, What::Code(real) if real.short);
+            item.size = if is_short { 2 } else { 4 };
+        }
+        let laid_out = if compressed { self.shorten() } else { self.lay_out() };
+        let (mut chunks, mut lines) = (Chunks::default(), Vec::new());
+        if let Err(mistake) = laid_out {
+            mistakes.push(mistake);
+            // Without addresses, all else would also be wrong.
+            self.items.clear();
+        }
+        self.names.check(mistakes);
+        for (at, item) in self.items.iter().enumerate() {
+            let bytes = chunks.at(item);
+            if matches!(item.what, What::Code(_)) {
+                lines.push((item.address, item.place));
+            }
+            if let Err(mistake) = self.bytes(at, item, bytes) {
+                mistakes.push(mistake);
+            }
+        }
+        if lines.is_empty() && mistakes.is_empty() {
+            let what = "the file has no instructions".into();
+            mistakes.push(Mistake { place: Place::START, what });
+        }
+        let program = if mistakes.is_empty() { self.program(chunks) } else { Program::default() };
+        lines.sort_by_key(|(address, _)| *address);
+        Assembled { program, lines, files: Vec::new() }
+    }
+
     /// Returns the program that the bytes of all items make.
-    pub(super) fn program(&self, chunks: Chunks) -> Program {
+    fn program(&self, chunks: Chunks) -> Program {
         let first = self.items.iter().find(|item| matches!(item.what, What::Code(_)));
         let label = |name: &str| {
             let (_, item, _) = self.names.labels().find(|(known, ..)| *known == name)?;
@@ -95,7 +127,7 @@ impl Chunk {
 
 /// All runs of bytes, as they are written.
 #[derive(Debug)]
-pub(super) struct Chunks(Vec<Chunk>);
+struct Chunks(Vec<Chunk>);
 
 impl Default for Chunks {
     fn default() -> Self {
@@ -106,7 +138,7 @@ impl Default for Chunks {
 
 impl Chunks {
     /// Returns the bytes behind which an item is written.
-    pub(super) fn at(&mut self, item: &Item) -> &mut Vec<u8> {
+    fn at(&mut self, item: &Item) -> &mut Vec<u8> {
         let Item { section, address, .. } = *item;
         let last = self.0.iter().rposition(|chunk| chunk.section == section);
         let at = last.filter(|_| !matches!(item.what, What::Origin(_))).unwrap_or(self.0.len());

@@ -1,16 +1,13 @@
 //! Where everything lies, and what it is then.
 
 use super::expression::{Expression, Operand, Parser, Part};
-use super::image::Chunks;
 use super::lex::{Placed, Token};
 use super::names::{Definition, Names};
 use super::pseudo::{self, Real, Use};
 use super::short::short;
 use super::table::Form;
-use super::{Assembled, DATA_ADDRESS, Mistake, Place, TEXT_ADDRESS, no_floats, register_name};
-use crate::csr;
+use super::{DATA_ADDRESS, Mistake, Place, TEXT_ADDRESS, no_floats, register_name};
 use crate::encode::nop;
-use crate::program::Program;
 
 /// The most bytes of instructions: as far as `jal` reaches.
 const TEXT_MAX_BYTES: u64 = 1 << 20;
@@ -49,7 +46,7 @@ pub(super) enum What {
 /// A piece of a section.
 pub(super) struct Item {
     pub(super) section: Section,
-    place: Place,
+    pub(super) place: Place,
     pub(super) what: What,
     pub(super) address: u32,
     pub(super) size: u32,
@@ -67,6 +64,32 @@ pub(super) struct Source {
     pub(super) names: Names,
     /// Labels that are numbers, in their order.
     locals: Vec<(u32, usize)>,
+}
+
+/// Returns what two numbers and a sign between them are; none beyond 64 bits.
+fn both(sign: char, left: i64, right: i64) -> Option<i64> {
+    match sign {
+        '+' => left.checked_add(right),
+        '-' => left.checked_sub(right),
+        '*' => left.checked_mul(right),
+        '/' => left.checked_div(right),
+        '%' => left.checked_rem(right),
+        'e' => Some(i64::from(left == right)),
+        'n' => Some(i64::from(left != right)),
+        '<' => Some(i64::from(left < right)),
+        '>' => Some(i64::from(left > right)),
+        'm' => Some(i64::from(left <= right)),
+        'g' => Some(i64::from(left >= right)),
+        'a' => Some(i64::from(left != 0 && right != 0)),
+        'o' => Some(i64::from(left != 0 || right != 0)),
+        'l' => {
+            u32::try_from(right).ok().filter(|by| *by < 32).and_then(|by| left.checked_mul(1 << by))
+        }
+        'r' => u32::try_from(right).ok().filter(|by| *by < 64).map(|by| left >> by),
+        '&' => Some(left & right),
+        '|' => Some(left | right),
+        _ => Some(left ^ right),
+    }
 }
 
 impl Source {
@@ -196,7 +219,7 @@ impl Source {
                     depth > DEPTH_MAX || self.is_address(value, depth + 1)
                 }
                 Some(_) => true,
-                None => csr_number(name).is_none(),
+                None => pseudo::csr_number(name).is_none(),
             },
             _ => false,
         })
@@ -220,7 +243,7 @@ impl Source {
                 Some((Definition::Constant(value), item, _)) => {
                     self.value(value, *item, depth + 1)?
                 }
-                None => csr_number(name).map(i64::from).ok_or_else(|| {
+                None => pseudo::csr_number(name).map(i64::from).ok_or_else(|| {
                     // As constants are written, such as the address of a device.
                     let is_constant = !name.contains(char::is_lowercase);
                     let hint =
@@ -258,31 +281,8 @@ impl Source {
             }
             Expression::Both(sign, left, right, place) => {
                 let (left, right) = (inner(left)?, inner(right)?);
-                let result = match sign {
-                    '+' => left.checked_add(right),
-                    '-' => left.checked_sub(right),
-                    '*' => left.checked_mul(right),
-                    '/' => left.checked_div(right),
-                    '%' => left.checked_rem(right),
-                    'e' => Some(i64::from(left == right)),
-                    'n' => Some(i64::from(left != right)),
-                    '<' => Some(i64::from(left < right)),
-                    '>' => Some(i64::from(left > right)),
-                    'm' => Some(i64::from(left <= right)),
-                    'g' => Some(i64::from(left >= right)),
-                    'a' => Some(i64::from(left != 0 && right != 0)),
-                    'o' => Some(i64::from(left != 0 || right != 0)),
-                    'l' => u32::try_from(right)
-                        .ok()
-                        .filter(|by| *by < 32)
-                        .and_then(|by| left.checked_mul(1 << by)),
-                    'r' => u32::try_from(right).ok().filter(|by| *by < 64).map(|by| left >> by),
-                    '&' => Some(left & right),
-                    '|' => Some(left | right),
-                    _ => Some(left ^ right),
-                };
                 let what = || "the expression has no value of 64 bits".into();
-                result.ok_or_else(|| Mistake { place: *place, what: what() })?
+                both(*sign, left, right).ok_or_else(|| Mistake { place: *place, what: what() })?
             }
         })
     }
@@ -314,7 +314,7 @@ impl Source {
     }
 
     /// Gives every item its address.
-    fn lay_out(&mut self) -> Result<(), Mistake> {
+    pub(super) fn lay_out(&mut self) -> Result<(), Mistake> {
         let (mut text, mut data) = (0, 0);
         let (mut next_text, mut next_data) = (u64::from(TEXT_ADDRESS), u64::from(DATA_ADDRESS));
         for item in &mut self.items {
@@ -351,7 +351,7 @@ impl Source {
     }
 
     /// Decides which instructions have 16 bits: all that can while the others lie where they do.
-    fn shorten(&mut self) -> Result<(), Mistake> {
+    pub(super) fn shorten(&mut self) -> Result<(), Mistake> {
         for round in 0.. {
             self.lay_out()?;
             let is_long = |(at, item): (usize, &Item)| match &item.what {
@@ -374,40 +374,8 @@ impl Source {
         Ok(())
     }
 
-    /// Makes the program.
-    pub(super) fn link(mut self, compressed: bool, mistakes: &mut Vec<Mistake>) -> Assembled {
-        for item in &mut self.items {
-            let is_short = compressed || matches!(&item.what, What::Code(real) if real.short);
-            item.size = if is_short { 2 } else { 4 };
-        }
-        let laid_out = if compressed { self.shorten() } else { self.lay_out() };
-        let (mut chunks, mut lines) = (Chunks::default(), Vec::new());
-        if let Err(mistake) = laid_out {
-            mistakes.push(mistake);
-            // Without addresses, all else would also be wrong.
-            self.items.clear();
-        }
-        self.names.check(mistakes);
-        for (at, item) in self.items.iter().enumerate() {
-            let bytes = chunks.at(item);
-            if matches!(item.what, What::Code(_)) {
-                lines.push((item.address, item.place));
-            }
-            if let Err(mistake) = self.bytes(at, item, bytes) {
-                mistakes.push(mistake);
-            }
-        }
-        if lines.is_empty() && mistakes.is_empty() {
-            let what = "the file has no instructions".into();
-            mistakes.push(Mistake { place: Place::START, what });
-        }
-        let program = if mistakes.is_empty() { self.program(chunks) } else { Program::default() };
-        lines.sort_by_key(|(address, _)| *address);
-        Assembled { program, lines, files: Vec::new() }
-    }
-
     /// Writes the bytes of an item.
-    fn bytes(&self, at: usize, item: &Item, bytes: &mut Vec<u8>) -> Result<(), Mistake> {
+    pub(super) fn bytes(&self, at: usize, item: &Item, bytes: &mut Vec<u8>) -> Result<(), Mistake> {
         match &item.what {
             What::Label | What::Origin(_) => {}
             What::Code(_) if !item.address.is_multiple_of(2) => {
@@ -522,10 +490,6 @@ fn high(value: i64) -> i64 {
 
 fn low(value: i64) -> i64 {
     i64::from(((value as u32) << 20) as i32 >> 20)
-}
-
-pub(super) fn csr_number(name: &str) -> Option<u16> {
-    csr::NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, number)| *number)
 }
 
 fn unknown(name: &str, place: Place) -> Mistake {

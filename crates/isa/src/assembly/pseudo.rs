@@ -1,7 +1,6 @@
 //! Instructions as they are written, and the ones that they stand for.
 
 use super::expression::{Expression, Operand};
-use super::layout::csr_number;
 use super::table::{Form, form, long_name};
 use crate::csr;
 use crate::encode::{self, RA, Register, ZERO};
@@ -272,4 +271,9 @@ pub(super) fn usage(name: &str) -> Option<&'static str> {
     };
     let pseudo = PSEUDO.iter().find(|(_, names)| names.split(' ').any(|known| known == name));
     pseudo.map(|(usage, _)| *usage).or_else(|| form(name).map(Form::usage))
+}
+
+/// Returns the number of a control and status register.
+pub(super) fn csr_number(name: &str) -> Option<u16> {
+    csr::NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, number)| *number)
 }

@@ -254,51 +254,47 @@ impl Machine {
             34 => self.host.write(format!("{value:#010x}").as_bytes()),
             35 => self.host.write(format!("{value:#034b}").as_bytes()),
             36 => self.host.write(value.to_string().as_bytes()),
-            linux::WRITE => {
-                let written = self.write_file(value, self.register(A1), self.register(A2));
-                answer(self, written);
+            _ => {
+                match self.linux_call(number, value).or_else(|| self.simulator_call(number, value))
+                {
+                    Some(result) => answer(self, result),
+                    None => return false,
+                }
             }
+        }
+        true
+    }
+
+    /// Answers a call of Linux beside those that end the program; none if it is no such call.
+    fn linux_call(&mut self, number: u32, value: u32) -> Option<u32> {
+        Some(match number {
+            linux::WRITE => self.write_file(value, self.register(A1), self.register(A2)),
             linux::READ if value == 0 => {
-                let read = self.read_line(self.register(A1), self.register(A2), false);
-                answer(self, read);
+                self.read_line(self.register(A1), self.register(A2), false)
             }
-            linux::BREAK => {
-                let end = self.set_break(value);
-                answer(self, end);
-            }
+            linux::BREAK => self.set_break(value),
             linux::READ => {
                 let read = self.read_file(value, self.register(A1), self.register(A2));
-                answer(self, if read == NOTHING { 0 } else { read });
+                if read == NOTHING { 0 } else { read }
             }
             linux::CLOSE => {
                 self.host.files.close(value);
-                answer(self, 0);
+                0
             }
             linux::OPEN_AT if value == linux::HERE => {
                 let mode = mode(self.register(A2), linux::APPEND);
                 let file = self.open_file(self.register(A1), mode);
-                answer(self, if file == NOTHING { linux::NO_FILE } else { file });
+                if file == NOTHING { linux::NO_FILE } else { file }
             }
-            linux::CLOCK => {
-                let result = self.store_time(self.register(A1), 1000);
-                answer(self, result);
-            }
-            linux::TIME_OF_DAY => {
-                let result = self.store_time(value, 1);
-                answer(self, result);
-            }
+            linux::CLOCK => self.store_time(self.register(A1), 1000),
+            linux::TIME_OF_DAY => self.store_time(value, 1),
             linux::SEEK => {
                 let (by, from) = (self.register(A1) as i32, self.register(A2));
-                let place = self.host.files.seek(value, by, from);
-                answer(self, place.unwrap_or(linux::NO_SEEK));
+                self.host.files.seek(value, by, from).unwrap_or(linux::NO_SEEK)
             }
-            linux::STATUS => answer(self, linux::NO_CALL),
-            _ => match self.simulator_call(number, value) {
-                Some(result) => answer(self, result),
-                None => return false,
-            },
-        }
-        true
+            linux::STATUS => linux::NO_CALL,
+            _ => return None,
+        })
     }
 
     /// Answers a call of RARS or of Venus that others do not have; none if it is no such call.
