@@ -1,4 +1,4 @@
-//! What a process inherits from whoever started it, and what moves its numbers or makes its calls fail: a
+//! What a process inherits from its parent that moves its numbers or makes its calls fail: a
 //! container's filters, a debugger, `nice`, `chrt`, `setarch`, `numactl`, a service manager's timer slack.
 
 use crate::error::check;

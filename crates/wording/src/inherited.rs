@@ -1,4 +1,4 @@
-//! What a session inherits from whoever starts it, in words.
+//! What a session inherits from its parent, in words.
 
 use std::collections::BTreeMap;
 

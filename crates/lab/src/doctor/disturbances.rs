@@ -68,9 +68,7 @@ pub(super) fn disturbances(
             note(format!("{what} to {limit}: {so}"), "run outside of the limit");
         }
     }
-    for (what, advice) in wording::inherited(&environment.settings) {
-        note(what, advice);
-    }
+    wording::inherited(&environment.settings).for_each(|(what, advice)| note(what, advice));
     for neighbour in &environment.neighbours {
         note(
             format!("{} uses {:.0} % of a CPU", neighbour.name, neighbour.cpu_share * 100.0),

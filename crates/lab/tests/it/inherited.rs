@@ -1,5 +1,5 @@
-//! What a session inherits from whoever starts it, and what changes beside it: it works, and names what
-//! moves its numbers.
+//! What a session inherits from its parent, and what changes while it runs: it works, and names what moves its
+//! numbers.
 
 use crate::support::*;
 use serde_json::Value;
