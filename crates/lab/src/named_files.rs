@@ -162,6 +162,7 @@ fn now(path: &Path, file: &NamedFile) -> Option<NamedFile> {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 mod tests {
     use super::*;
     use model::Subject;
