@@ -177,7 +177,7 @@ fn waits<'a>(known: &[(f64, &ScaleAccount)], at: Option<f64>) -> Option<Block<'a
     let rows = notable.iter().map(|one| {
         let what = short(&waited_for(one.kind, &one.what, &one.place), 200);
         let share = estimate(&one.share, Terms::Share);
-        [capital(&what), short(&one.holder, 40), share, one.looks.to_string()]
+        [what, short(&one.holder, 40), share, one.looks.to_string()]
     });
     (!notable.is_empty()).then(|| Block::Table(Table::of(&heads.collect::<Vec<_>>()).rows(rows)))
 }
