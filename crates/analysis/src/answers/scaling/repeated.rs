@@ -15,7 +15,7 @@ const ALIKE: f64 = 0.08;
 const UNLIKE: f64 = 0.15;
 
 /// CPU time of one worker to which each adds that much more or less is all of it.
-const WHOLE: f64 = 0.05;
+const WHOLE: f64 = 0.08;
 
 /// Workers at the same time cost each other caches, and the two threads of one core each other's time: up to this
 /// multiple.
