@@ -56,13 +56,8 @@ fn main() -> ExitCode {
     // logger and no second thread.
     kit::serve_if_asked(&[experiments::CATALOG, experiments::PLANTED], Some(subject::trial));
     runner::serve_if_asked();
-<<<<<<< HEAD
-    // A parent that never waits may ignore it: then none of our own
-    // processes could be waited for.
-=======
     // A parent that never waits ignores it, and this process inherits that: then none of our own processes could
     // be waited for.
->>>>>>> w2
     let _ = sys::signal::heed(sys::signal::SIGCHLD);
     if sys::process::pid() == 1 {
         // Else the first process of a container would not heed Ctrl-C. Its only error is no reason to stop.

@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-//! What a process inherits from its parent, and what moves its numbers or makes its calls fail: a
-=======
 //! What a process inherits from its parent that moves its numbers or makes its calls fail: a
->>>>>>> w2
 //! container's filters, a debugger, `nice`, `chrt`, `setarch`, `numactl`, a service manager's timer slack.
 
 use crate::error::check;

@@ -68,11 +68,7 @@ pub(super) fn disturbances(
             note(format!("{what} to {limit}: {so}"), "run outside of the limit");
         }
     }
-<<<<<<< HEAD
-    wording::inherited(&environment.settings).into_iter().for_each(|(what, so)| note(what, so));
-=======
     wording::inherited(&environment.settings).for_each(|(what, advice)| note(what, advice));
->>>>>>> w2
     for neighbour in &environment.neighbours {
         note(
             format!("{} uses {:.0} % of a CPU", neighbour.name, neighbour.cpu_share * 100.0),

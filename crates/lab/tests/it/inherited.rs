@@ -1,10 +1,5 @@
-<<<<<<< HEAD
-//! What a session inherits from its parent, and what changes beside it: it works, and names what
-//! moves its numbers.
-=======
 //! What a session inherits from its parent, and what changes while it runs: it works, and names what moves its
 //! numbers.
->>>>>>> w2
 
 use crate::support::*;
 use serde_json::Value;
