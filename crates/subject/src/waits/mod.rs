@@ -534,8 +534,9 @@ fn reaches(memory: &Memory, pointer: u64, distance: u64) -> bool {
         word.try_into().ok().map(u64::from_ne_bytes)
     };
     let Some(size) = head(pointer).map(|word| word & !7) else { return false };
-    let is_size = pointer % 16 == 0 && size % 16 == 0 && distance < size && size < 1 << 40;
+    let is_size =
+        pointer.is_multiple_of(16) && size.is_multiple_of(16) && distance < size && size < 1 << 40;
     // An object of its own mapping has no next one.
-    let is_mapped = pointer % 4096 == 16 && size % 4096 == 0;
+    let is_mapped = pointer % 4096 == 16 && size.is_multiple_of(4096);
     is_size && (is_mapped || head(pointer + size).is_some_and(|next| next & IN_USE != 0))
 }

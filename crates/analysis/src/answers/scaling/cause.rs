@@ -29,6 +29,9 @@ pub(super) const NOTABLE: f64 = 0.05;
 /// No part below this share of the workers' time is a cause.
 const FLOOR: f64 = NOTABLE / 2.0;
 
+/// A fall of throughput is explained by CPU time per operation if it is no larger, to this part of the throughput.
+const CPU_EXPLAINS: f64 = 0.15;
+
 /// Throughput that may rise by more than this is not said to stay.
 const CANNOT_TELL: f64 = 1.25;
 
@@ -354,6 +357,12 @@ fn beyond(case: &Case<'_>, one: At<'_>, found: Option<&ScaleCause>) -> Option<Sc
     if let Some(found) = repeated(case, one, &mut again) {
         let at = (most.described.n, lost(most.described));
         return Some(found.row.cause(&found.name, at, found.standing, again));
+    }
+    // Throughput that falls as CPU time per operation rises has the cause of that.
+    let each = |at: At<'_>| at.level.values(ScaleTrial::cpu_each_ns);
+    let grown = ratio(&each(most), &each(before)).map_or(1.0, |grown| grown.point);
+    if found.is_some() && falls && grown * change.point > 1.0 - CPU_EXPLAINS {
+        return None;
     }
     // With a single CPU, every second worker is one too many.
     let (row, number) = match (falls, cpus) {

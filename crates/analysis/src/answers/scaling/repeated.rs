@@ -12,7 +12,7 @@ use model::{Founding, ScaleCause};
 const ALIKE: f64 = 0.08;
 
 /// Amounts that differ by more than this part have another cause.
-const UNLIKE: f64 = 0.15;
+const UNLIKE: f64 = 0.3;
 
 /// CPU time of one worker to which each adds that much more or less is all of it.
 const WHOLE: f64 = 0.08;
