@@ -235,7 +235,7 @@ fn split(text: &str, is_end: impl Fn(char) -> bool) -> Vec<String> {
 /// reads `#define`, and files whose names end in `.S` may include others.
 pub(super) fn preprocessed(text: &str, includes: bool) -> String {
     let line = |line: &str| {
-        let directive = line.trim_start().strip_prefix('#').map(|line| word(line));
+        let directive = line.trim_start().strip_prefix('#').map(word);
         match directive {
             Some(("define", rest)) if !word(rest).1.starts_with('(') => {
                 let (name, value) = word(rest);
