@@ -143,15 +143,21 @@ fn look(path: &Path) -> Option<NamedFile> {
         Some(content) => sys::hash::sha256(&content.ok()?),
         None => String::new(),
     };
-    let modified_unix_ns = facts.mtime().saturating_mul(1_000_000_000) + facts.mtime_nsec();
+    let modified_unix_ns = changed_unix_ns(&facts);
     Some(NamedFile { path: path.display().to_string(), bytes, modified_unix_ns, sha256 })
+}
+
+/// Returns when a file was changed last, its name and rights included: a copy that takes the place of another may have
+/// its size and the time of its content.
+fn changed_unix_ns(facts: &std::fs::Metadata) -> i64 {
+    facts.ctime().saturating_mul(1_000_000_000) + facts.ctime_nsec()
 }
 
 /// Returns a file as it is now if it holds what it held; its content is read only where size and time leave a
 /// doubt.
 fn now(path: &Path, file: &NamedFile) -> Option<NamedFile> {
     let facts = path.metadata().ok()?;
-    let modified_unix_ns = facts.mtime().saturating_mul(1_000_000_000) + facts.mtime_nsec();
+    let modified_unix_ns = changed_unix_ns(&facts);
     if facts.len() != file.bytes {
         return None;
     }

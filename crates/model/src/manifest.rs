@@ -184,7 +184,7 @@ pub struct NamedFile {
     pub path: String,
     /// Its size, in bytes.
     pub bytes: u64,
-    /// When its content was last changed, in nanoseconds since 1970.
+    /// When it was last changed, its name and rights included, in nanoseconds since 1970.
     pub modified_unix_ns: i64,
     /// SHA-256 of its content, as 64 hexadecimal digits; empty of a large file.
     pub sha256: String,

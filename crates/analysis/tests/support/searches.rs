@@ -97,7 +97,7 @@ pub(crate) fn conduct(
     let mut spent_ns = 0.0;
     let end = loop {
         match search.next(rules.budget_ns as f64 - spent_ns) {
-            KneeStep::Alone { requests, length_ms } => {
+            KneeStep::Alone { requests, length_ms, .. } => {
                 let times = alone(requests, length_ms as f64 * 1e6);
                 let took_ns = times.iter().sum::<f64>().clamp(1.0, length_ms as f64 * 1e6);
                 let all: Vec<MeasuredRequest> = times

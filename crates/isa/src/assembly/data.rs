@@ -8,7 +8,7 @@ use super::{Mistake, Place};
 
 /// Directives that change nothing here: the file's name, attributes for a linker or a debugger.
 const IGNORED: &str = ".file .option .attribute .type .size .ident .local .weak .hidden .extern \
-    .loc .addrsig .internal .protected .variant_cc .title .list .nolist .altmacro .noaltmacro .purgem";
+    .loc .addrsig .internal .protected .variant_cc .title .list .nolist .noaltmacro .purgem";
 
 /// What begins the names of directives for a debugger.
 const DEBUGGERS: &str = ".cfi_";
@@ -64,7 +64,7 @@ impl Source {
                 self.constant(name, parser, place)?;
             }
             ".word" | ".long" | ".4byte" => self.values(4, parser, place)?,
-            ".half" | ".short" | ".2byte" => self.values(2, parser, place)?,
+            ".half" | ".short" | ".hword" | ".2byte" => self.values(2, parser, place)?,
             ".byte" | ".1byte" => self.values(1, parser, place)?,
             ".dword" | ".quad" | ".8byte" => self.values(8, parser, place)?,
             ".asciz" | ".string" | ".asciiz" => self.text(true, parser, place)?,

@@ -157,6 +157,7 @@ impl Machine {
     /// or after all what was fetched (of a timer that was set anew).
     #[cold]
     pub(super) fn attend(&mut self) -> Result<Instruction, Stopped> {
+        self.settle();
         if let Some(status) = self.exited {
             return Err(Stopped::Exited { status });
         }

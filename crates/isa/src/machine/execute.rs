@@ -57,6 +57,9 @@ impl Machine {
             Op::Atomic => self.atomic(step, immediate, a, second),
             Op::Csr => {
                 let done = self.access_csr(immediate, a);
+                if done.is_some() {
+                    self.note_clock((immediate >> 20) as u16, step.writes);
+                }
                 done.or_else(|| exception(step, Exception::Illegal, immediate))
             }
             Op::Fence => Some(0),
@@ -121,7 +124,7 @@ impl Machine {
             return Some(u32::from_le_bytes(word));
         }
         // The timer has words alone.
-        let word = if N == 4 { self.read_timer(address) } else { None };
+        let word = if N == 4 { self.read_timer(address, step.writes) } else { None };
         word.or_else(|| exception(step, Exception::LoadAccess, address))
     }
 
@@ -150,10 +153,23 @@ impl Machine {
     }
 
     #[cold]
-    fn read_timer(&mut self, address: u32) -> Option<u32> {
+    fn read_timer(&mut self, address: u32, register: u8) -> Option<u32> {
         let word = self.timer.read(address, self.clock)?;
-        self.reads_clock |= address >= MTIME_ADDRESS;
+        if address == MTIME_ADDRESS {
+            self.note_clock(csr::TIME, register);
+        }
         Some(word)
+    }
+
+    /// Notes that an instruction reads a csr into a register, if that counts cycles.
+    #[cold]
+    fn note_clock(&mut self, csr: u16, register: u8) {
+        let is_clock = matches!(csr & 0xf7f, csr::CYCLE | csr::TIME | csr::MCYCLE);
+        self.reads_clock |= is_clock;
+        if is_clock && csr & 0x80 == 0 {
+            // The next step attends to the low half.
+            (self.late, self.alarm) = (Some((register, self.clock)), self.clock);
+        }
     }
 
     #[cold]
@@ -170,7 +186,6 @@ impl Machine {
         let (csr, function, field) = ((word >> 20) as u16, word >> 12 & 7, word >> 15 & 31);
         let source = if function < 4 { register } else { field };
         let old = self.csr(csr)?;
-        self.reads_clock |= matches!(csr & 0xf7f, csr::CYCLE | csr::TIME | csr::MCYCLE);
         let new = match function & 3 {
             1 => source,
             2 => old | source,

@@ -84,6 +84,9 @@ pub struct Machine {
     alarm: u64,
     /// Whether the program has read a counter of cycles or the time.
     reads_clock: bool,
+    /// The register into which the step before read the clock, and what that was before the step: it is read when
+    /// the instruction ends, and how long that takes is known only then.
+    late: Option<(u8, u64)>,
     /// What the program said when it asked to end.
     exited: Option<u32>,
     /// The first trap by an error from which no handler has returned, with its pc.
@@ -171,6 +174,7 @@ impl Machine {
             clock: 0,
             alarm: u64::MAX,
             reads_clock: false,
+            late: None,
             exited: None,
             fault: None,
             faults: 0,
@@ -212,6 +216,17 @@ impl Machine {
     /// Lets time pass after a step that took more than one cycle.
     pub fn wait_cycles(&mut self, cycles: u64) {
         self.clock += cycles;
+        self.settle();
+    }
+
+    /// Adds to what was read of the clock the cycles for which the instruction waited.
+    fn settle(&mut self) {
+        if let Some((register, from)) = self.late.take() {
+            let waited = (self.clock - from).saturating_sub(1);
+            let value = &mut self.registers[usize::from(register & 31)];
+            *value = value.wrapping_add(waited as u32);
+            self.registers[0] = 0;
+        }
     }
 
     /// A step, shown to `observe` unless there is none.

@@ -282,6 +282,12 @@ const OTHERS: [(&str, &str); 6] = [
 /// Refuses the rest of a word of another tool, such as that of `-duration=10s`.
 fn not_of_others(text: &str) -> Result<(), String> {
     let word = text.split_once('=').map_or(text, |(word, _)| word);
+    let is_glued = std::env::args()
+        .any(|typed| ["-d", "-m"].iter().any(|short| typed.strip_prefix(short) == Some(text)));
+    let is_word = word.len() >= 3 && word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+    if is_glued && is_word && OTHERS.iter().all(|(rest, _)| *rest != word) {
+        return Err("options of several letters begin with two dashes".into());
+    }
     match OTHERS.iter().find(|(rest, _)| *rest == word) {
         Some((_, meant)) => {
             Err(format!("options of several letters begin with two dashes; meant here: {meant}"))
@@ -294,7 +300,7 @@ fn not_of_others(text: &str) -> Result<(), String> {
 fn parse_body(text: &str) -> Result<String, String> {
     not_of_others(text)?;
     let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
-    if unit.len() < text.len() && ["ms", "s", "m", "h"].contains(&unit) {
+    if unit.len() < text.len() && ["", "ms", "s", "m", "h"].contains(&unit) {
         return Err(format!(
             "-d is the body of a request; a duration is -z {text}, and such a body comes from a file \
              (-D FILE)"
@@ -356,7 +362,7 @@ mod tests {
         {
             assert!(parse_body(text).is_err_and(|why| why.contains(meant)), "{text}");
         }
-        for text in ["", "{\"a\":1}", "30", "s", "30 s", "data"] {
+        for text in ["", "{\"a\":1}", "3.5", "s", "30 s", "data"] {
             assert_eq!(parse_body(text).as_deref(), Ok(text));
         }
     }

@@ -109,7 +109,13 @@ impl Threshold {
             (Expected::Undecided, _, Some(found)) => self.side(&found),
             (by_count, ..) => by_count,
         };
-        let requests = judged.and_then(|it| it.requests);
+        // Of those that succeed, more must be sent.
+        let counts = &result.counts;
+        let sent = match self.number {
+            LoadNumber::Succeeded(_) => counts.due() as f64 / counts.succeeded.max(1) as f64,
+            _ => 1.0,
+        };
+        let requests = judged.and_then(|it| it.requests).map(|n| (n as f64 * sent).ceil() as u64);
         let requests = requests.filter(|_| outcome == Expected::Undecided);
         Expectation {
             text: self.text.clone(),

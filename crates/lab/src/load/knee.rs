@@ -76,7 +76,9 @@ impl Conduct<'_> {
         loop {
             let left = self.budget.saturating_sub(self.begun.elapsed() + REST_MOST);
             let went_on = match self.search.next(left.as_nanos() as f64) {
-                KneeStep::Alone { requests, length_ms } => self.alone(requests, length_ms)?,
+                KneeStep::Alone { requests, length_ms, per_s } => {
+                    self.alone(requests, length_ms, per_s)?
+                }
                 KneeStep::Try { per_s, length_ms, stage } => {
                     self.announce(stage, left);
                     self.trial(per_s, length_ms, stage)?
@@ -102,8 +104,8 @@ impl Conduct<'_> {
     }
 
     /// Sends requests one at a time. False if somebody ended it.
-    fn alone(&mut self, requests: u64, length_ms: u64) -> Result<bool> {
-        let arrivals = match self.args.rate {
+    fn alone(&mut self, requests: u64, length_ms: u64, per_s: Option<f64>) -> Result<bool> {
+        let arrivals = match per_s.or(self.args.rate) {
             Some(per_s) => Arrivals::Paced { per_s },
             None => Arrivals::Closed,
         };

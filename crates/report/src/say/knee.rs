@@ -23,9 +23,12 @@ fn capacity(knee: &Knee) -> String {
     if let Some(capacity) = &knee.capacity_per_s {
         let trials = counted(capacity.samples.into(), "trial");
         let Parts { point, interval } = parts(capacity, Terms::Plain);
+        let meaning = match knee.broke_by {
+            Some(KneeBreak::Throughput) => "from what held to what broke, in",
+            _ => "95 % confidence interval over",
+        };
         return format!(
-            "The server sustains {point} requests per second {interval} (95 % confidence interval \
-             over {trials})."
+            "The server sustains {point} requests per second {interval} ({meaning} {trials})."
         );
     }
     let roughly = knee.roughly_per_s.map(rate);

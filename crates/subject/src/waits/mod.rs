@@ -258,7 +258,8 @@ impl Asker {
                 } else {
                     found.futex = Some(futex);
                     let owner = || owner(pid, memory.as_ref()?, &futex);
-                    let robust = || robust_owner(pid, holder_in(waiting.arguments[2])?);
+                    let is_private = waiting.arguments[1] & PRIVATE != 0;
+                    let robust = || robust_owner(pid, is_private, holder_in(waiting.arguments[2])?);
                     holder = robust().or_else(owner);
                 }
             }
@@ -473,10 +474,16 @@ fn holder_in(value: u64) -> Option<Pid> {
     (1..=TID_MAX).contains(&holder).then_some(holder as Pid)
 }
 
-/// Returns the name of a thread of any process that numbers threads as process `pid` does.
-fn robust_owner(pid: Pid, tid: Pid) -> Option<String> {
-    let numbers = |of: Pid| std::fs::read_link(format!("/proc/{of}/ns/pid")).ok();
-    (numbers(tid)? == numbers(pid)?).then(|| sys::proc::thread_name(tid, tid))?
+/// Returns the name of a thread of process `pid`, or, of a lock that processes share, of any program that numbers
+/// threads as this one does. A lock of musl that is no robust one holds another number (EBUSY), which is mostly that
+/// of a thread of the kernel.
+fn robust_owner(pid: Pid, is_private: bool, tid: Pid) -> Option<String> {
+    let link = |of: Pid, name: &str| std::fs::read_link(format!("/proc/{of}/{name}")).ok();
+    let is_of_pid = sys::proc::is_thread_of(pid, tid);
+    if !is_of_pid && (is_private || link(tid, "exe").is_none()) {
+        return None;
+    }
+    (link(tid, "ns/pid")? == link(pid, "ns/pid")?).then(|| sys::proc::thread_name(tid, tid))?
 }
 
 /// Returns the name of the thread that owns a lock: glibc keeps its number two words behind a mutex's

@@ -34,7 +34,7 @@ impl Located {
     pub(super) fn find(address: u64, image: &Image, files: &mut Files) -> Option<Self> {
         let before = image.mappings.partition_point(|one| one.start <= address);
         let nearest = image.mappings[..before].iter().rfind(|one| one.file.starts_with('/'))?;
-        let symbols = files.symbols(image, &nearest.file)?;
+        let symbols = files.symbols(image, nearest)?;
         let own = symbols.address(address, &nearest.file, &image.mappings)?;
         Some(Located { symbols, file: nearest.file.clone(), address: own })
     }

@@ -85,6 +85,8 @@ pub struct Mapping {
     pub is_code: bool,
     /// Whether the process may write to it.
     pub is_writable: bool,
+    /// The device and the inode of its file, as the kernel writes them.
+    pub identity: (String, u64),
     /// The file, or a name in brackets; empty for anonymous memory.
     pub file: String,
 }
@@ -106,7 +108,7 @@ fn parse_mapping(line: &str) -> Option<Mapping> {
         rest = left;
         word
     };
-    let (range, rights, offset, _device, _inode) = (word(), word(), word(), word(), word());
+    let (range, rights, offset, device, inode) = (word(), word(), word(), word(), word());
     let (start, end) = range.split_once('-')?;
     let hex = |digits: &str| u64::from_str_radix(digits, 16).ok();
     Some(Mapping {
@@ -115,6 +117,7 @@ fn parse_mapping(line: &str) -> Option<Mapping> {
         offset: hex(offset)?,
         is_code: rights.contains('x'),
         is_writable: rights.contains('w'),
+        identity: (device.to_string(), inode.parse().unwrap_or(0)),
         file: rest.trim().to_string(),
     })
 }

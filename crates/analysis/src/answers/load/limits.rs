@@ -7,6 +7,7 @@
 //! each other count as fewer, by the design effect that their slices of the time show.
 
 use super::intervals::{Scatter, TimeSlice, count, failures};
+use crate::stats::tail::binomial_at_least;
 use model::Expected;
 
 /// How often a share of half, or of twice, what is allowed is taken for the other.
@@ -76,7 +77,12 @@ fn judge(
         share * (half / twice).ln() + (1.0 - share) * ((1.0 - half) / (1.0 - twice)).ln();
     let worth = if beyond == 0.0 { far } else { 1.0 } / effect;
     let (evidence, enough) = (by_request * worth * all, ((1.0 - ERROR) / ERROR).ln());
+    // Slices with such a request, each counted once, leave nothing of how they gather.
+    let slices_beyond = slices.iter().filter(|slice| part(slice).0 > 0.0).count();
+    let is_plain =
+        share > allowed && binomial_at_least(slices_beyond as f64, all, allowed) <= ERROR / 2.0;
     let within = match evidence {
+        _ if is_plain => Expected::NotMet,
         // Neither is said against the number that is shown.
         evidence if evidence >= enough && share <= allowed => Expected::Met,
         evidence if evidence <= -enough && share >= allowed => Expected::NotMet,

@@ -27,12 +27,15 @@ const LOOKS_MIN: f64 = 10.0;
 /// A program whose throughput and use of CPUs stay within this part of one worker's does the same at each n.
 const SAME: f64 = 0.1;
 
+/// A command that makes at least this part of a thread more for each worker more heeds n.
+const GROWN: f64 = 0.5;
+
 /// What each worker beyond the first adds to the CPU time, as parts of one worker's.
 struct Added {
     /// At each n measured.
     levels: Vec<f64>,
-    /// Where all workers run on one CPU.
-    on_one_cpu: f64,
+    /// Where all workers run on one CPU; `None` where that was not measured.
+    on_one_cpu: Option<f64>,
 }
 
 impl Added {
@@ -47,18 +50,19 @@ impl Added {
             added(first.n, &own.filter_map(|trial| trial.cpu_each_ns()).collect::<Vec<_>>())
         });
         // With a single CPU all trials are on one.
-        let on_one_cpu = placed.or(levels.first().copied().filter(|_| case.cpus == Some(1)))?;
+        let on_one_cpu = placed.or(levels.first().copied().filter(|_| case.cpus == Some(1)));
         (!levels.is_empty()).then_some(Added { levels, on_one_cpu })
     }
 
     fn is_whole(&self) -> bool {
         let is_at_least = |added: &f64| (1.0 - WHOLE..=SLOWED).contains(added);
-        (self.on_one_cpu - 1.0).abs() <= WHOLE && self.levels.iter().all(is_at_least)
+        let is_whole = |added: f64| (added - 1.0).abs() <= WHOLE;
+        self.on_one_cpu.is_some_and(is_whole) && self.levels.iter().all(is_at_least)
     }
 
     /// Returns by what part of it the amount varies from level to level and from CPU to CPU.
     fn spread(&self) -> f64 {
-        let all = || self.levels.iter().copied().chain([self.on_one_cpu]);
+        let all = || self.levels.iter().copied().chain(self.on_one_cpu);
         let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
         (most - least) / most
     }
@@ -70,7 +74,7 @@ pub(super) fn repeated(case: &Case<'_>, one: At<'_>, evidence: &mut Vec<String>)
     let spread = added.spread();
     let row = match added.is_whole() {
         true => &ROWS.repeated,
-        false if spread <= ALIKE => &ROWS.repeated_part,
+        false if spread <= ALIKE && added.on_one_cpu.is_some() => &ROWS.repeated_part,
         false if spread <= UNLIKE => &ROWS.repeated_or_busy,
         false => return None,
     };
@@ -78,13 +82,16 @@ pub(super) fn repeated(case: &Case<'_>, one: At<'_>, evidence: &mut Vec<String>)
     let levels: Vec<String> = levels
         .map(|(level, added)| format!("{} with n = {}", percent(*added), figure(level.n)))
         .collect();
+    let on_one_cpu = added.on_one_cpu.map(percent);
+    let placed = on_one_cpu
+        .as_ref()
+        .map_or(String::new(), |added| format!(", and {added} where all run on one CPU"));
     evidence.push(format!(
-        "each worker beyond the first adds CPU time, as a part of one worker's: {}, and {} where all \
-         run on one CPU",
+        "each worker beyond the first adds CPU time, as a part of one worker's: {}{placed}",
         wording::listed(&levels),
-        percent(added.on_one_cpu)
     ));
-    Some(Found::named(row, percent(added.on_one_cpu)))
+    let least = added.levels.iter().copied().fold(f64::INFINITY, f64::min);
+    Some(Found::named(row, on_one_cpu.unwrap_or_else(|| percent(least))))
 }
 
 /// Finds that the command makes the same threads and does the same, whatever n is.
@@ -95,23 +102,36 @@ pub(super) fn ignored(case: &Case<'_>, one: At<'_>) -> Option<ScaleCause> {
     let throughput = |level: &Level<'_>| level.values(ScaleTrial::throughput);
     let is_same = |level: &Level<'_>| {
         let times = ratio(&throughput(level), &throughput(one.level))?;
-        let is_like = |level: &Level<'_>| {
-            level.trials.iter().all(|trial| trial.threads.is_none_or(|own| own == threads))
-        };
-        let is_seen =
-            level.mean(looks)? >= LOOKS_MIN && level.mean(|trial| trial.threads).is_some();
         let rises = used(level)? / used(one.level)? - 1.0;
-        Some(is_seen && is_like(level) && rises < SAME && (times.point - 1.0).abs() < SAME)
+        Some(rises < SAME && (times.point - 1.0).abs() < SAME)
+    };
+    // A runtime's own threads come and go; n workers are n - 1 threads more.
+    let more_threads = |level: &Level<'_>| {
+        let own = level.mean(looks).filter(|looks| *looks >= LOOKS_MIN);
+        Some(own.and(level.mean(|trial| trial.threads))? - threads)
     };
     let more: Vec<&Level<'_>> = case.levels.iter().filter(|level| level.n > 1.0).collect();
-    let is_ignored = !more.is_empty() && more.iter().all(|level| is_same(level) == Some(true));
-    let last = case.described.last().filter(|_| is_ignored)?;
+    let is_alike = !more.is_empty() && more.iter().all(|level| is_same(level) == Some(true));
+    let last = case.described.last().filter(|_| is_alike)?;
+    let grown: Vec<Option<f64>> = more.iter().map(|level| more_threads(level)).collect();
+    let is_grown = |(level, grown): (&&Level<'_>, &Option<f64>)| {
+        grown.is_some_and(|grown| grown >= GROWN * (level.n - 1.0))
+    };
+    if more.iter().zip(&grown).any(is_grown) {
+        return None;
+    }
+    let is_seen = grown.iter().all(Option::is_some);
+    let is_exact = grown.iter().all(|grown| *grown == Some(0.0));
     let threads = match threads {
-        1.0 => "1 thread".to_string(),
-        more => format!("{} threads", figure(more)),
+        1.0 if is_exact => "1 thread".to_string(),
+        more if is_exact => format!("{} threads", figure(more)),
+        more => format!("about {} threads", figure(more.round())),
     };
     let speedup = last.speedup.as_ref().map_or(String::new(), percent_of);
     let evidence = format!("n = {} gives {speedup} of the throughput of n = 1", figure(last.n));
     let place = (last.n, super::case::lost(last));
-    Some(ROWS.ignored.cause(&threads, place, Founding::Consistent, vec![evidence]))
+    Some(match is_seen {
+        true => ROWS.ignored.cause(&threads, place, Founding::Consistent, vec![evidence]),
+        false => ROWS.same.cause("", place, Founding::Suspected, vec![evidence]),
+    })
 }

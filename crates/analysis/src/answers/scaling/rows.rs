@@ -59,6 +59,7 @@ pub(super) struct Rows {
     pub(super) repeated_part: Row,
     pub(super) repeated_or_busy: Row,
     pub(super) ignored: Row,
+    pub(super) same: Row,
     pub(super) spinning: Row,
     pub(super) spin_lock: Row,
     pub(super) sharing: Row,

@@ -10,6 +10,7 @@
 use super::MeasuredRequest;
 use model::{Estimate, Knee, KneeBreak, KneeEnd, KneeRules, KneeStage, KneeTrial, LoadPlan};
 use modelled::Measured;
+use refusals::broken_by;
 use simulated_queue::{LATE_LEAST, SimulatedQueue, Trace};
 
 mod demands;
@@ -23,6 +24,10 @@ mod tests;
 /// One request at a time: how many, and for how long.
 const ALONE_REQUESTS: u64 = 200;
 const ALONE_NS: f64 = 10e9;
+
+/// How often one at a time is tried where too few succeed, each time at this part of the rate of success.
+const ALONES_MAX: usize = 5;
+const SLOWER_ALONE: f64 = 0.5;
 
 /// The rate that is tried first, as a multiple of that of one request at a time, and how much it rises
 /// while it holds.
@@ -105,6 +110,8 @@ pub enum KneeStep {
         requests: u64,
         /// For how long at most, in ms.
         length_ms: u64,
+        /// At most at this rate per second, if at any.
+        per_s: Option<f64>,
     },
     /// Measure this rate.
     Try {
@@ -124,6 +131,8 @@ pub enum KneeStep {
 struct Alone {
     per_s: f64,
     p95_ns: f64,
+    /// How many succeeded per second.
+    sustained_per_s: f64,
     /// Whether enough of them succeeded.
     succeeded: bool,
 }
@@ -193,6 +202,7 @@ impl KneeSearch {
         self.alone = known.map(|p95_ns| Alone {
             per_s: answered as f64 * 1e9 / trial.elapsed_ns as f64,
             p95_ns: (p95_ns as f64).max(1.0),
+            sustained_per_s: trial.succeeded as f64 * 1e9 / trial.elapsed_ns as f64,
             succeeded: trial.succeeded as f64 >= KneeRules::WITHIN_LEAST * answered as f64,
         });
         let per_s = self.alone.map_or(0.0, |alone| alone.per_s);
@@ -240,11 +250,18 @@ impl KneeSearch {
     pub fn next(&mut self, left_ns: f64) -> KneeStep {
         if self.trials.is_empty() {
             let length_ms = (ALONE_NS.min(left_ns / 4.0) / 1e6).max(1.0) as u64;
-            return KneeStep::Alone { requests: ALONE_REQUESTS, length_ms };
+            return KneeStep::Alone { requests: ALONE_REQUESTS, length_ms, per_s: None };
         }
         let (Some(alone), Some(limit_ns)) = (self.alone, self.limit_ns()) else {
             return KneeStep::End(KneeEnd::NoAnswer);
         };
+        // One at a time may be faster than a limiter allows.
+        let alones = self.of(KneeStage::Alone).count();
+        if !alone.succeeded && alone.sustained_per_s > 0.0 && alones < ALONES_MAX {
+            let per_s = Some(SLOWER_ALONE * alone.sustained_per_s);
+            let length_ms = (ALONE_NS.min(left_ns / 4.0) / 1e6).max(1.0) as u64;
+            return KneeStep::Alone { requests: ALONE_REQUESTS, length_ms, per_s };
+        }
         if alone.p95_ns > limit_ns || !alone.succeeded {
             return KneeStep::End(KneeEnd::LowestBroke);
         }
@@ -571,17 +588,13 @@ impl KneeSearch {
             capacity_per_s,
             held_per_s: held.reduce(f64::max),
             broke_per_s: broke.map(|trial| trial.per_s),
-            broke_by: broke.map(broken_by),
+            broke_by: match self.refuses() {
+                true => Some(KneeBreak::Throughput),
+                false => broke.map(broken_by),
+            },
             end,
             trials: self.trials.clone(),
             doubts,
         }
     }
-}
-
-/// Returns what a trial broke by: whether most of those that were late failed, or took too long.
-fn broken_by(trial: &KneeTrial) -> KneeBreak {
-    let failed = trial.due.saturating_sub(trial.succeeded + trial.open);
-    let late = trial.late_part().unwrap_or(0.0) * trial.due as f64;
-    if failed as f64 > late / 2.0 { KneeBreak::Throughput } else { KneeBreak::ResponseTime }
 }
