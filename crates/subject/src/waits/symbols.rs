@@ -468,6 +468,7 @@ mod tests {
             offset,
             is_code: false,
             is_writable: true,
+            identity: Default::default(),
             file: file.into(),
         };
         let mappings = [

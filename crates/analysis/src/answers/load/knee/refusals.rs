@@ -54,8 +54,9 @@ impl KneeSearch {
             |a: &f64, b: &f64| contradict(a).total_cmp(&contradict(b)).then(a.total_cmp(b));
         let Some(edge) = rates.iter().copied().min_by(by_trials) else { return (None, None) };
         let of = |is_held: bool| {
-            let is_of =
-                |trial: &&KneeTrial| trial.held() == is_held && (trial.per_s < edge) == is_held;
+            let is_of = move |trial: &&KneeTrial| {
+                trial.held() == is_held && (trial.per_s < edge) == is_held
+            };
             self.trials[1..].iter().filter(is_of)
         };
         let long = |trial: &&KneeTrial| trial.stage == KneeStage::Measure;
