@@ -55,13 +55,7 @@ impl Machine {
             Op::StoreHalf => self.store(step, address, (second as u16).to_le_bytes()),
             Op::StoreWord => self.store(step, address, second.to_le_bytes()),
             Op::Atomic => self.atomic(step, immediate, a, second),
-            Op::Csr => {
-                let done = self.access_csr(immediate, a);
-                if done.is_some() {
-                    self.note_clock((immediate >> 20) as u16, step.writes);
-                }
-                done.or_else(|| exception(step, Exception::Illegal, immediate))
-            }
+            Op::Csr => self.csr_instruction(step, immediate, a),
             Op::Fence => Some(0),
             Op::FenceInstructions => {
                 self.text.refresh(&self.memory);
@@ -159,6 +153,15 @@ impl Machine {
             self.note_clock(csr::TIME, register);
         }
         Some(word)
+    }
+
+    #[cold]
+    fn csr_instruction(&mut self, step: &mut Step, word: u32, register: u32) -> Option<u32> {
+        let done = self.access_csr(word, register);
+        if done.is_some() {
+            self.note_clock((word >> 20) as u16, step.writes);
+        }
+        done.or_else(|| exception(step, Exception::Illegal, word))
     }
 
     /// Notes that an instruction reads a csr into a register, if that counts cycles.

@@ -17,17 +17,19 @@ impl Files {
     pub(super) fn symbols(&mut self, image: &Image, mapping: &Mapping) -> Option<Rc<Symbols>> {
         let (device, inode) = &mapping.identity;
         let key = (mapping.file.clone(), device.clone(), *inode);
-        let read = || {
-            let inside = PathBuf::from(format!("/proc/{}/root{}", image.pid, mapping.file));
-            let own = [inside, PathBuf::from(&mapping.file)];
-            let own = own.into_iter().filter(|path| is_mapped(path, mapping));
-            // The file itself, also where its name is gone or another's, for those who may look there.
-            let link = format!("{:x}-{:x}", mapping.start, mapping.end);
-            let mapped = format!("/proc/{}/map_files/{link}", image.pid);
-            own.chain([PathBuf::from(mapped)]).find_map(|path| Symbols::read(&path)).map(Rc::new)
-        };
-        self.0.entry(key).or_insert_with(read).clone()
+        self.0.entry(key).or_insert_with(|| read(image, mapping)).clone()
     }
+}
+
+/// Reads the symbols of the file that a process has mapped.
+fn read(image: &Image, mapping: &Mapping) -> Option<Rc<Symbols>> {
+    let inside = PathBuf::from(format!("/proc/{}/root{}", image.pid, mapping.file));
+    let own = [inside, PathBuf::from(&mapping.file)];
+    let own = own.into_iter().filter(|path| is_mapped(path, mapping));
+    // The file itself, also where its name is gone or another's, for those who may look there.
+    let (start, end) = (mapping.start, mapping.end);
+    let mapped = PathBuf::from(format!("/proc/{}/map_files/{start:x}-{end:x}", image.pid));
+    own.chain([mapped]).find_map(|path| Symbols::read(&path)).map(Rc::new)
 }
 
 /// Reports whether the file of a name is the one that is mapped: a program that was built or installed anew since

@@ -97,7 +97,7 @@ pub fn load_intervals(slices: &[TimeSlice<'_>], percents: &[f64]) -> LoadInterva
     }
 }
 
-fn plus(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
+pub(super) fn plus(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
     (one.0 + other.0, one.1 + other.1)
 }
 

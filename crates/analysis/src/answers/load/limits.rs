@@ -6,7 +6,7 @@
 //! at which it is looked at; between the two it decides nothing that is not plain. Requests that depend on
 //! each other count as fewer, by the design effect that their slices of the time show.
 
-use super::intervals::{Scatter, TimeSlice, count, failures};
+use super::intervals::{Scatter, TimeSlice, count, failures, plus};
 use crate::stats::tail::binomial_at_least;
 use model::Expected;
 
@@ -57,11 +57,7 @@ fn judge(
     allowed: f64,
     far: f64,
 ) -> Option<Judged> {
-    let add = |sum: (f64, f64), slice| {
-        let one = part(slice);
-        (sum.0 + one.0, sum.1 + one.1)
-    };
-    let (beyond, all) = slices.iter().fold((0.0, 0.0), add);
+    let (beyond, all) = slices.iter().map(&part).fold((0.0, 0.0), plus);
     if all == 0.0 || allowed <= 0.0 || allowed >= 1.0 {
         return None;
     }

@@ -56,8 +56,13 @@ impl Added {
 
     fn is_whole(&self) -> bool {
         let is_at_least = |added: &f64| (1.0 - WHOLE..=SLOWED).contains(added);
-        let is_whole = |added: f64| (added - 1.0).abs() <= WHOLE;
         self.on_one_cpu.is_some_and(is_whole) && self.levels.iter().all(is_at_least)
+    }
+
+    /// Reports whether each worker could repeat the whole job, where no trial on one CPU shows it. A lesser part is
+    /// rather spent waiting.
+    fn may_be_whole(&self) -> bool {
+        self.on_one_cpu.is_some() || self.levels.iter().all(|added| is_whole(*added))
     }
 
     /// Returns by what part of it the amount varies from level to level and from CPU to CPU.
@@ -68,6 +73,11 @@ impl Added {
     }
 }
 
+/// Reports whether a worker adds what one alone uses.
+fn is_whole(added: f64) -> bool {
+    (added - 1.0).abs() <= WHOLE
+}
+
 /// Finds that each worker adds the same CPU time: it repeats all or a part of what one does, unless it waits busily.
 pub(super) fn repeated(case: &Case<'_>, one: At<'_>, evidence: &mut Vec<String>) -> Option<Found> {
     let added = Added::of(case, one)?;
@@ -75,7 +85,7 @@ pub(super) fn repeated(case: &Case<'_>, one: At<'_>, evidence: &mut Vec<String>)
     let row = match added.is_whole() {
         true => &ROWS.repeated,
         false if spread <= ALIKE && added.on_one_cpu.is_some() => &ROWS.repeated_part,
-        false if spread <= UNLIKE => &ROWS.repeated_or_busy,
+        false if spread <= UNLIKE && added.may_be_whole() => &ROWS.repeated_or_busy,
         false => return None,
     };
     let levels = case.levels.iter().filter(|level| level.n > 1.0).zip(&added.levels);
@@ -114,10 +124,8 @@ pub(super) fn ignored(case: &Case<'_>, one: At<'_>) -> Option<ScaleCause> {
     let is_alike = !more.is_empty() && more.iter().all(|level| is_same(level) == Some(true));
     let last = case.described.last().filter(|_| is_alike)?;
     let grown: Vec<Option<f64>> = more.iter().map(|level| more_threads(level)).collect();
-    let is_grown = |(level, grown): (&&Level<'_>, &Option<f64>)| {
-        grown.is_some_and(|grown| grown >= GROWN * (level.n - 1.0))
-    };
-    if more.iter().zip(&grown).any(is_grown) {
+    let mut grows = more.iter().zip(&grown);
+    if grows.any(|(level, grown)| grown.is_some_and(|it| it >= GROWN * (level.n - 1.0))) {
         return None;
     }
     let is_seen = grown.iter().all(Option::is_some);

@@ -39,31 +39,29 @@ impl KneeSearch {
     /// either side of the rate that the fewest trials contradict, since one may have been disturbed. Short trials
     /// of the search count half.
     fn between_refusals(&self) -> (Option<(f64, usize)>, Option<(f64, usize)>) {
-        let weight = |trial: &KneeTrial| match trial.stage {
-            KneeStage::Alone => 0.0,
-            KneeStage::Search => 0.5,
-            KneeStage::Measure => 1.0,
-        };
         let mut rates: Vec<f64> = self.trials[1..].iter().map(|trial| trial.per_s).collect();
         rates.push(f64::INFINITY);
         let contradict = |edge: &f64| {
             let is_against = |trial: &&KneeTrial| trial.held() == (trial.per_s >= *edge);
             self.trials[1..].iter().filter(is_against).map(weight).sum::<f64>()
         };
-        let by_trials =
-            |a: &f64, b: &f64| contradict(a).total_cmp(&contradict(b)).then(a.total_cmp(b));
-        let Some(edge) = rates.iter().copied().min_by(by_trials) else { return (None, None) };
+        let Some(edge) = rates
+            .iter()
+            .copied()
+            .min_by(|a, b| contradict(a).total_cmp(&contradict(b)).then(a.total_cmp(b)))
+        else {
+            return (None, None);
+        };
         let of = |is_held: bool| {
             let is_of = move |trial: &&KneeTrial| {
                 trial.held() == is_held && (trial.per_s < edge) == is_held
             };
             self.trials[1..].iter().filter(is_of)
         };
-        let long = |trial: &&KneeTrial| trial.stage == KneeStage::Measure;
-        let held = of(true).filter(long).map(|trial| trial.per_s).reduce(f64::max);
+        let held = of(true).filter(is_long).map(|trial| trial.per_s).reduce(f64::max);
         let broke = of(false).map(|trial| trial.per_s).reduce(f64::min);
-        let held = held.map(|per_s| (per_s, of(true).filter(long).count()));
-        (held, broke.map(|per_s| (per_s, of(false).filter(long).count())))
+        let held = held.map(|per_s| (per_s, of(true).filter(is_long).count()));
+        (held, broke.map(|per_s| (per_s, of(false).filter(is_long).count())))
     }
 
     /// Returns the next trial between the two.
@@ -129,6 +127,19 @@ impl KneeSearch {
             samples: self.of(KneeStage::Measure).count() as u32,
         })
     }
+}
+
+/// Returns what a trial says against one that contradicts it.
+fn weight(trial: &KneeTrial) -> f64 {
+    match trial.stage {
+        KneeStage::Alone => 0.0,
+        KneeStage::Search => 0.5,
+        KneeStage::Measure => 1.0,
+    }
+}
+
+fn is_long(trial: &&KneeTrial) -> bool {
+    trial.stage == KneeStage::Measure
 }
 
 /// Returns what a trial broke by: whether most of those that were late failed, or took too long.
