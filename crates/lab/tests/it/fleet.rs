@@ -521,7 +521,14 @@ fn what_a_host_says_wrongly_is_not_taken() {
     refused("manifest.json", "\"scruple\": \"", "\"scruple\": \"9", "not 0.1");
     refused("manifest.json", "\"profile\": \"smoke\"", "\"profile\": \"quick\"", "another profile");
     refused("manifest.json", "\"question\": \"", "\"question\": \"Or ", "defined differently");
-    refused("trials.ndjson", "{", "", "trials.ndjson, line 1");
+    // A line that is no record is left out, and named.
+    let path = cluster.folder().join("m2.2.0/trials.ndjson");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replacen('{', "", 1)).unwrap();
+    let output = cluster.on_folder("collect", &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(said(&output).contains("is no record: line 1"), "{}", said(&output));
+    fs::write(&path, text).unwrap();
     // A link into another place is no session.
     let (dir, elsewhere) = (cluster.folder().join("m2.2.0"), cluster.dir.path().join("elsewhere"));
     fs::rename(&dir, &elsewhere).unwrap();

@@ -102,7 +102,8 @@ fn trials_of_something_else_are_refused() {
     stranger(&at, |at, _| {
         let path = at.join("trials.ndjson");
         let text = fs::read_to_string(&path).unwrap();
-        fs::write(path, text.replacen("\"cpu\"", "\"gpu\"", 1)).unwrap();
+        let other = "\"treatment\":{\"engine\":\"steam\",";
+        fs::write(path, text.replace("\"treatment\":{", other)).unwrap();
     });
     refused(&at, &["trials.ndjson, line ", "is no treatment of null"]);
 }
@@ -160,8 +161,15 @@ fn trials_that_stand_twice_count_once_and_those_that_contradict_are_refused() {
         let told = String::from_utf8_lossy(&twice.stderr);
         assert_eq!(told.matches(&sentence).count(), sessions, "{told}");
     }
-    let other = trials.replace("\"total_ns\":", "\"total_ns\":1");
-    for output in read(&format!("{trials}{other}")) {
+    let [other, another] =
+        ["1", "2"].map(|more| trials.replace("\"total_ns\":", &format!("\"total_ns\":{more}")));
+    // As many lines as there are records are left out, and named; more are no session.
+    for (output, once) in read(&format!("{trials}{other}")).iter().zip(&once) {
+        assert_eq!((output.status.code(), &output.stdout), (Some(0), &once.stdout));
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(told.contains("it contradicts line 1 on the same trial ("), "{told}");
+    }
+    for output in read(&format!("{trials}{other}{another}")) {
         assert_eq!(output.status.code(), Some(2), "{}", said(&output));
         let told = String::from_utf8_lossy(&output.stderr);
         let place =

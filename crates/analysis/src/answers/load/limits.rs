@@ -17,7 +17,7 @@ const ERROR: f64 = 0.02;
 const EFFECT_UNKNOWN: f64 = 1.5;
 
 /// Where every time is far below the limit, a request says more of it: of times with a tail as heavy
-/// as 1/x, twice as many exceed half the limit. At most by this factor.
+/// as 1/x, twice as many exceed half the limit. At most by this factor, and by the number of requests.
 const FAR: f64 = 100.0;
 
 /// What a load says of a limit.
@@ -71,7 +71,7 @@ fn judge(
     let share = beyond / all;
     let by_request =
         share * (half / twice).ln() + (1.0 - share) * ((1.0 - half) / (1.0 - twice)).ln();
-    let worth = if beyond == 0.0 { far } else { 1.0 } / effect;
+    let worth = if beyond == 0.0 { far.min(all) } else { 1.0 } / effect;
     let (evidence, enough) = (by_request * worth * all, ((1.0 - ERROR) / ERROR).ln());
     // Slices with such a request, each counted once, leave nothing of how they gather.
     let slices_beyond = slices.iter().filter(|slice| part(slice).0 > 0.0).count();
