@@ -28,6 +28,9 @@ const CONFIRMED: usize = 2;
 /// Without a rate that held, the next is this part of the lowest that broke.
 const DOWN: f64 = 0.5;
 
+/// A rate, and how many long trials say of it that it held, or broke.
+type Edge = (f64, usize);
+
 impl KneeSearch {
     /// Reports whether the server failed requests, rather than answer them late, where it broke first.
     pub(super) fn refuses(&self) -> bool {
@@ -38,7 +41,7 @@ impl KneeSearch {
     /// Returns the highest rate that held and the lowest that broke, with how many long trials say so of each: on
     /// either side of the rate that the fewest trials contradict, since one may have been disturbed. Short trials
     /// of the search count half.
-    fn between_refusals(&self) -> (Option<(f64, usize)>, Option<(f64, usize)>) {
+    fn between_refusals(&self) -> [Option<Edge>; 2] {
         let mut rates: Vec<f64> = self.trials[1..].iter().map(|trial| trial.per_s).collect();
         rates.push(f64::INFINITY);
         let contradict = |edge: &f64| {
@@ -50,7 +53,7 @@ impl KneeSearch {
             .copied()
             .min_by(|a, b| contradict(a).total_cmp(&contradict(b)).then(a.total_cmp(b)))
         else {
-            return (None, None);
+            return [None; 2];
         };
         let of = |is_held: bool| {
             let is_of = move |trial: &&KneeTrial| {
@@ -61,12 +64,12 @@ impl KneeSearch {
         let held = of(true).filter(is_long).map(|trial| trial.per_s).reduce(f64::max);
         let broke = of(false).map(|trial| trial.per_s).reduce(f64::min);
         let held = held.map(|per_s| (per_s, of(true).filter(is_long).count()));
-        (held, broke.map(|per_s| (per_s, of(false).filter(is_long).count())))
+        [held, broke.map(|per_s| (per_s, of(false).filter(is_long).count()))]
     }
 
     /// Returns the next trial between the two.
     pub(super) fn bisect(&self, limit_ns: f64, left_ns: f64) -> KneeStep {
-        let (held, broke) = self.between_refusals();
+        let [held, broke] = self.between_refusals();
         let Some((broke, broken)) = broke else { return KneeStep::End(KneeEnd::OutOfTime) };
         let is_near = |held: f64| broke / held <= 1.0 + 2.0 * self.rules.precision;
         let again = match held {
@@ -109,7 +112,7 @@ impl KneeSearch {
 
     /// Returns the capacity: about the highest rate that a long trial sustained, and below the lowest that broke.
     pub(super) fn capacity_by_refusals(&self) -> Option<Estimate> {
-        let (held, broke) = self.between_refusals();
+        let [held, broke] = self.between_refusals();
         let (held, broke) = held
             .zip(broke)
             .map(|((held, _), (broke, _))| (held, broke))
