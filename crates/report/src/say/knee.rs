@@ -23,8 +23,10 @@ fn capacity(knee: &Knee) -> String {
     if let Some(capacity) = &knee.capacity_per_s {
         let trials = counted(capacity.samples.into(), "trial");
         let Parts { point, interval } = parts(capacity, Terms::Plain);
+        // Where a model gives the capacity, its interval lies on both sides of it.
+        let is_bracket = capacity.low == capacity.point;
         let meaning = match knee.broke_by {
-            Some(KneeBreak::Throughput) => "from what held to what broke, in",
+            Some(KneeBreak::Throughput) if is_bracket => "from what held to what broke, in",
             _ => "95 % confidence interval over",
         };
         return format!(
