@@ -103,6 +103,13 @@ fn clock(
     let times_as = |ratio: f64| number::rounded(ratio, Terms::Times);
     let seen = format!("{} ({} by the program's own clock) is", response.label, in_words(own));
     let than = |of: &str, ns: f64| format!("{} {of} ({})", times_as(own / ns), in_words(ns));
+    if all_trials(&|it| it.own <= 0.0 && it.wall > 0.0) {
+        return Some(format!(
+            "{seen} never above 0, the elapsed time is {}: its clock counts in steps that are longer than \
+             what it times, as time() does, or its end is read before its start",
+            in_words(wall)
+        ));
+    }
     if all_trials(&|it| it.own > LONGER * it.wall && it.own > LONGER * it.cpu) {
         return Some(format!(
             "{seen} {} and {}: its unit is another, or it adds up times of several threads or processes",
@@ -184,6 +191,8 @@ mod tests {
             (700, 37_000, 30_000, 3, "52.9× less than the elapsed time (37.0 ms)"),
             (150_000, 37_000, 150_000, 1, "but not more than the CPU time"),
             (900_000, 37_000, 150_000, 1, "its unit is another"),
+            (0, 37_000, 30_000, 1, "never above 0"),
+            (-700, 37_000, 30_000, 0, "never above 0"),
         ] {
             let said = said(own_us, wall_us, cpu_us, processes);
             assert!(said.len() == 1 && said[0].contains(part), "{said:?}");
