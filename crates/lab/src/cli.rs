@@ -1,7 +1,7 @@
 use crate::quantity;
 use crate::ui::Color;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 use model::Profile;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -18,6 +18,13 @@ pub(crate) struct Cli {
     pub(crate) color: Color,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Cli {
+    /// Reads the words of this process's command line.
+    pub(crate) fn read() -> clap::error::Result<Self> {
+        Self::from_arg_matches(&groups::grouped().try_get_matches()?)
+    }
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 a claim was refuted (with --fail-if-refuted) or a \
@@ -571,6 +578,7 @@ pub(crate) mod ask;
 pub(crate) mod core;
 pub(crate) mod figure;
 pub(crate) mod fleet;
+pub(crate) mod groups;
 pub(crate) mod load;
 pub(crate) mod query;
 pub(crate) mod scale;

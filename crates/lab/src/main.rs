@@ -47,7 +47,6 @@ mod variables;
 mod waits;
 mod why;
 
-use clap::Parser;
 use exit::Exit;
 use std::process::ExitCode;
 
@@ -64,7 +63,7 @@ fn main() -> ExitCode {
         let _ = sys::interrupt::restore_default();
     }
 
-    let cli = match cli::Cli::try_parse() {
+    let cli = match cli::Cli::read() {
         Ok(cli) => cli,
         Err(error) => {
             if let Some(word) = ui::longer_than_help(&error) {

@@ -126,6 +126,38 @@ struct Seen {
     stderr: Printed,
 }
 
+/// What the thread that waits for the program's end did so far.
+#[derive(Clone, Copy)]
+struct Own {
+    queue_wait_ns: u64,
+    voluntary_switches: u64,
+    involuntary_switches: u64,
+}
+
+impl Own {
+    /// `None` where the kernel keeps no account of waits for a CPU.
+    fn now() -> Option<Self> {
+        let usage = Usage::of_thread();
+        Some(Own {
+            queue_wait_ns: sys::proc::schedstat_thread()?.queue_wait_ns,
+            voluntary_switches: usage.voluntary_switches,
+            involuntary_switches: usage.involuntary_switches,
+        })
+    }
+
+    /// Returns for how long the thread waited for a CPU before it could notice the end: its only wait since
+    /// `before` if it slept once and was never preempted. Else it may have waited while the program still ran, and
+    /// nothing is known.
+    fn late_ns(self, before: Self) -> u64 {
+        let slept = self.voluntary_switches - before.voluntary_switches;
+        let was_preempted = self.involuntary_switches > before.involuntary_switches;
+        match slept == 1 && !was_preempted {
+            true => self.queue_wait_ns.saturating_sub(before.queue_wait_ns),
+            false => 0,
+        }
+    }
+}
+
 fn measure(trial: &mut Trial<'_>, subject: &Subject, filled: &Filled) -> Result<Seen> {
     let groups = Groups::make(trial, filled)?;
     let mut launch = limits::launch(trial, filled, &groups)?;
@@ -158,12 +190,10 @@ fn measure(trial: &mut Trial<'_>, subject: &Subject, filled: &Filled) -> Result<
         every: subject.look_every_ms.map(|ms| Duration::from_millis(ms.into())),
     });
     let pid = child.id() as Pid;
-    let queued = sys::proc::schedstat_thread();
+    let before = Own::now();
     aside::until_ended(pid, Duration::ZERO)?;
     let now_ns = sys::clock::now_ns();
-    // This thread may have waited for a CPU before it could notice the end.
-    let queued = sys::proc::schedstat_thread().zip(queued).map(|(now, then)| now.since(then));
-    let late_ns = queued.map_or(0, |queued| queued.queue_wait_ns);
+    let late_ns = before.zip(Own::now()).map_or(0, |(before, now)| now.late_ns(before));
     let ended_ns = now_ns.saturating_sub(late_ns).max(began.at_ns);
     if let Some(squeezed) = &mut squeezed {
         squeezed.end(trial)?;
@@ -195,4 +225,21 @@ fn expect_success(subject: &Subject, filled: &Filled, seen: &Seen) -> Result<()>
     let how = aside::how_it_ended(&seen.ended);
     let said = aside::last_words(&seen.stderr.end(LOG_BYTES));
     Err(Stop::failed(format!("{} {how}{said}", filled.name())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_of_the_observer_while_the_program_still_ran_is_no_delay() {
+        let before = Own { queue_wait_ns: 7, voluntary_switches: 3, involuntary_switches: 1 };
+        let now = Own { queue_wait_ns: 97, voluntary_switches: 4, ..before };
+        assert_eq!(now.late_ns(before), 90);
+        // Preempted before it slept, or woken for another reason.
+        assert_eq!(Own { involuntary_switches: 2, ..now }.late_ns(before), 0);
+        assert_eq!(Own { voluntary_switches: 6, ..now }.late_ns(before), 0);
+        // The program had ended before it slept, and another program ran meanwhile.
+        assert_eq!(Own { voluntary_switches: 3, ..now }.late_ns(before), 0);
+    }
 }

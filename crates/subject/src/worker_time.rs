@@ -148,6 +148,9 @@ impl Part {
 /// One part in this number of an interval is next to nothing: what a timer of a runtime runs.
 const NEXT_TO_NOTHING: i64 = 50;
 
+/// The most threads that are taken to have run and ended between two looks, beyond those that were known.
+const UNSEEN_MAX: u64 = 1_024;
+
 /// The whole of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Division {
@@ -300,7 +303,8 @@ impl Slots {
             process.ended_ns = process.ended_ns.max(ended_ns);
         }
         let interval_ns = (self.now_ns - self.before_ns).max(1);
-        let at_least = ran_ns.div_ceil(interval_ns);
+        // An interval can be shorter than what ran: then its length says nothing of their number.
+        let at_least = ran_ns.div_ceil(interval_ns).min(UNSEEN_MAX);
         let threads = if ran_ns == 0 { 0 } else { at_least.max(gone.len() as u64).max(1) };
         let of_gone = |of: fn(&Known) -> u64| gone.values().map(of).sum::<u64>() as f64;
         let ratio = of_gone(|known| known.waited_ns) / of_gone(|known| known.ran_ns).max(1.0);
@@ -488,6 +492,17 @@ mod tests {
         assert_eq!(division.queue_wait_ns, None);
         assert_eq!((division.blocked_ns, division.absent_ns), (None, None));
         assert!(slots.division(98 * MS, 200 * MS).queue_wait_ns.is_some());
+    }
+
+    #[test]
+    fn an_interval_shorter_than_what_ran_takes_no_memory() {
+        let mut slots = slots(1);
+        look(&mut slots, 100, &[(1, account(95, 0), 'S')]);
+        // The end is said to be no later than the last look, and other threads ran for 40 ms since.
+        slots.begin(100 * MS);
+        slots.see_process(1, Some(135 * MS));
+        let parts = slots.ended(&HashMap::new());
+        assert!((1..=1_024).contains(&parts.count()));
     }
 
     #[test]
