@@ -60,10 +60,10 @@ pub(crate) fn sentence(
         return Some(format!("{planned} blocks {decide}: a verdict takes {takes} that agree"));
     }
     let blocks = options.first_blocks?;
-    let whose = match claims {
+    let whose = match schedule::measured_claims(courses) {
         0 => "the verdicts".to_string(),
         1 => "the verdict on 1 claim".into(),
-        many => format!("the verdicts on {many} claims"),
+        many => format!("the verdicts on up to {many} claims"),
     };
     let Some(forecast) = forecast else {
         let in_time = limit_ns.map(|limit_ns| {

@@ -105,6 +105,10 @@ pub struct Metric {
     /// The decimal mark, for numbers such as 12,345; none where the program's other numbers are to show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decimal: Option<Decimal>,
+    /// The unit's name where it is none of time, size or share, so that a number may be printed with it; empty
+    /// without one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub unit: String,
 }
 
 impl Default for Metric {
@@ -117,6 +121,7 @@ impl Default for Metric {
             per: 1,
             of_unit: 1.0,
             decimal: None,
+            unit: String::new(),
         }
     }
 }

@@ -356,6 +356,8 @@ pub enum OpenWhy {
     Lost,
     /// The number changed during the session, and one part alone does not decide the claim.
     Changed,
+    /// Elapsed time as measured and without what other programs took decide the claim in opposite ways.
+    ClocksDisagree,
 }
 
 /// What the data say of a claim.

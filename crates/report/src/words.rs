@@ -63,15 +63,14 @@ pub(crate) fn apart(likeness: Likeness, above: bool) -> Option<String> {
 /// Returns what trials that one side lost mean for a number.
 pub(crate) fn lost(lost: &Lost) -> String {
     let how = match lost.timed_out {
-        0 => "failed",
         n if n == lost.trials => "timed out",
-        _ => "failed or timed out",
+        _ => "gave no number",
     };
     let (at, own) = (cell(&lost.at), number::count(lost.trials.into()));
     let other = if lost.other_trials == 0 { "none".into() } else { lost.other_trials.to_string() };
     format!(
         "{own} of {} trials of {at} {how}, and {other} of {} of the other side: if these were its slow \
-         ones, {at} is slower than shown",
+         ones, {at} takes more than shown",
         number::count(lost.of.into()),
         number::count(lost.other_of.into())
     )

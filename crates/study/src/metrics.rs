@@ -31,7 +31,7 @@ fn metric(value: &Value<'_>) -> Result<(Metric, Response)> {
     let streams = [("stdout", Stream::Stdout), ("stderr", Stream::Stderr)];
     let from = table.read("from", |value| value.choice(&streams))?.unwrap_or_default();
     let text = table.read("unit", |unit| unit.text("a unit such as \"MB/s\""))?;
-    let (unit, factor) = units::unit(&text.unwrap_or_default());
+    let (unit, factor) = units::unit(text.as_deref().unwrap_or_default());
     let scale = table.read("scale", scale)?.unwrap_or(1.0);
     let name = match unit.suffix() {
         Some(suffix) if !value.name.ends_with(suffix) => format!("{}{suffix}", value.name),
@@ -51,11 +51,26 @@ fn metric(value: &Value<'_>) -> Result<(Metric, Response)> {
     let corrected = if scale == 1.0 { String::new() } else { format!("multiplied by {scale}") };
     let card =
         Card::new("where the program itself begins to count", "where it ends", &corrected, &source);
+    let unit_name = match &unit {
+        Unit::Other(name) => name.clone(),
+        Unit::PerSecond => text.unwrap_or_default(),
+        _ => String::new(),
+    };
     let response = Response::new(&name, &label, unit, card);
     let marks = [(".", Decimal::Point), (",", Decimal::Comma)];
     let decimal = table.read("decimal", |value| value.choice(&marks))?;
     let scale = scale * factor;
-    Ok((Metric { response: name, from, pick, scale, per, of_unit: factor, decimal }, response))
+    let metric = Metric {
+        response: name,
+        from,
+        pick,
+        scale,
+        per,
+        of_unit: factor,
+        decimal,
+        unit: unit_name,
+    };
+    Ok((metric, response))
 }
 
 fn scale(value: &Value<'_>) -> Result<f64> {

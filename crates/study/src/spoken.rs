@@ -16,27 +16,15 @@ const BUILTINS: &str = "cd . export exec eval ulimit umask set unset alias if fo
 const BASH_BUILTINS: &str = "source [[ (( function declare let shopt builtin pushd popd dirs typeset local mapfile \
                              readarray select coproc disown enable compgen";
 
-/// Variables that only shells such as bash set.
-const BASH_VARIABLES: [&str; 13] = [
-    "UID",
-    "EUID",
-    "HOSTNAME",
-    "RANDOM",
-    "SRANDOM",
-    "SECONDS",
-    "EPOCHSECONDS",
-    "EPOCHREALTIME",
-    "BASHPID",
-    "BASH_VERSION",
-    "PIPESTATUS",
-    "OSTYPE",
-    "MACHTYPE",
-];
+/// Commands of a shell that `sh` does otherwise than bash in some systems.
+const DIFFERENT_BUILTINS: &str =
+    "printf set kill ulimit trap type read test [ export times jobs hash";
 
-/// What only shells such as bash understand, or do differently, wherever it stands.
-const BASH_TEXTS: [&str; 15] = [
-    "((", "[[", "${!", "==", "&>", "|&", "<<<", "<(", ">(", "$'", "=(", "~+", "~-", "echo -e", "%q",
-];
+/// Marks with which any shell does the same. A line with another one is read by bash, for which people type.
+const COMMON_MARKS: &str = "/._-+:,=%@'\"|&;<>*?~";
+
+/// Of these marks, those that mean something else together, in bash or everywhere else.
+const BASH_TEXTS: [&str; 9] = ["==", "&>", "|&", "<<<", "+=", "~+", "~-", "echo -", "=("];
 
 /// Returns the value of a variable of the environment.
 pub type Variable<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -67,7 +55,12 @@ impl Spoken {
     /// Returns the command to type in place of a line that needs a shell.
     pub fn by_shell(&self) -> String {
         let program = self.shell.as_ref().map_or(SH, |shell| shell.program);
-        format!("{program} -c {}", quoted(&self.text))
+        if !self.text.contains('\n') {
+            return format!("{program} -c {}", quoted(&self.text));
+        }
+        // On one line, as a person's shell reads it again.
+        let text = self.text.replace('\\', "\\\\").replace('\'', "\\'").replace('\n', "\\n");
+        format!("{program} -c $'{text}'")
     }
 
     /// Returns the line for `/bin/sh`.
@@ -85,9 +78,11 @@ impl Spoken {
 /// A quotation mark that is never closed, or no word at all.
 pub fn spoken(line: &str, variable: Variable<'_>) -> Result<Spoken, String> {
     let (text, timed) = untimed(line.trim());
-    let split = |text: &str| {
-        shell_words::split(text)
-            .map_err(|_| format!("{line:?}: a quotation mark that opens is never closed"))
+    let split = |text: &str| match shell_words::split(text) {
+        Ok(words) => Ok(words),
+        // In $'…' a quotation mark may stand behind a backslash, and in <<E it is no mark.
+        Err(_) if text.contains("$'") || text.contains("<<") => Ok(vec![text.to_string()]),
+        Err(_) => Err(format!("{line:?}: a quotation mark that opens is never closed")),
     };
     let words = split(text)?;
     if words.is_empty() {
@@ -118,24 +113,18 @@ pub fn spoken_words(words: &[String]) -> Spoken {
     Spoken { text, shell: first_word(&words), words, timed }
 }
 
-/// Reports whether a line holds what only shells such as bash understand. One that only looks so also runs there.
+/// Reports whether a line may mean something else to another shell than bash, or nothing.
 fn is_for_bash(text: &str) -> bool {
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let names_one = text
-        .split(|c: char| c.is_whitespace() || ";&|()".contains(c))
-        .any(|word| BASH_BUILTINS.split_whitespace().any(|name| name == word));
-    let expands = text.split('$').skip(1).any(|rest| {
-        let inner = rest.strip_prefix('{').unwrap_or(rest);
-        let name = &inner[..inner.find(|c| !is_name(c)).unwrap_or(inner.len())];
-        let behind = &inner.as_bytes()[name.len()..];
-        let cuts = match behind {
-            [b'^' | b',' | b'/' | b'@' | b'[', ..] => true,
-            [b':', next, ..] => next.is_ascii_digit() || b" (".contains(next),
-            _ => false,
-        };
-        BASH_VARIABLES.contains(&name) || (rest.starts_with('{') && cuts && !name.is_empty())
-    });
-    names_one || expands || BASH_TEXTS.iter().any(|mark| text.contains(mark))
+    let is_common = |c: char| c.is_alphanumeric() || " \t".contains(c) || COMMON_MARKS.contains(c);
+    let is_builtin = |word: &str| {
+        [BASH_BUILTINS, DIFFERENT_BUILTINS]
+            .iter()
+            .any(|names| names.split(' ').any(|it| it == word))
+    };
+    let mut words = text.split(|c: char| c.is_whitespace() || ";&|()".contains(c));
+    !text.chars().all(is_common)
+        || words.any(is_builtin)
+        || BASH_TEXTS.iter().any(|mark| text.contains(mark))
 }
 
 fn sh<T>(what: &str) -> Result<T, Shell> {
@@ -166,10 +155,17 @@ fn first_word(words: &[String]) -> Option<Shell> {
     match first {
         "" => None,
         "!" => needs("which turns an exit code round", SH),
+        _ if appends(first) => needs("which adds to a variable", BASH),
         _ if is_one_of(BUILTINS) => needs("which a shell runs itself", SH),
         _ if is_one_of(BASH_BUILTINS) => needs("which bash runs itself", BASH),
         _ => None,
     }
+}
+
+/// Reports whether a word adds to a variable: `PATH+=:/opt`.
+fn appends(word: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    word.split_once("+=").is_some_and(|(name, _)| !name.is_empty() && name.chars().all(is_name))
 }
 
 /// Returns a line in which `~` and some variables are replaced by their values, quoted.
@@ -242,6 +238,7 @@ fn dollar(rest: &str, quoted: bool, variable: Variable<'_>) -> Result<(String, u
     let name = &name[..name.find(|c| !fits(c)).unwrap_or(name.len())];
     if name.is_empty() && braced.is_none() {
         return match rest.chars().next() {
+            Some('(') if rest.starts_with("((") => sh("a calculation in $((…))"),
             Some('(') => sh("a command in $(…)"),
             Some('\'' | '"') if !quoted => bash("$'…'"),
             Some('?' | '$' | '!' | '#' | '@' | '*' | '-') => sh("a variable"),
@@ -357,19 +354,24 @@ mod tests {
         shell("a | b", "a pipe", "sh -c 'a | b'");
         shell("a 'b' > c", "a redirection", r"sh -c 'a '\''b'\'' > c'");
         shell("time a && b", "&&", "sh -c 'a && b'");
-        shell("! a b", "!", "sh -c '! a b'");
+        shell("! a b", "!", "bash -c '! a b'");
         shell("cd x", "cd", "sh -c 'cd x'");
         shell("ls *.c", "pattern", "sh -c 'ls *.c'");
-        shell("ls [ab].c", "pattern", "sh -c 'ls [ab].c'");
-        shell("a $TOKEN", "$TOKEN", "sh -c 'a $TOKEN'");
-        shell("a ${PWD%/*}", "variable", "sh -c 'a ${PWD%/*}'");
-        shell("a $HOME/x", "several words", "sh -c 'a $HOME/x'");
-        shell("a $USER", "several words", "sh -c 'a $USER'");
-        shell("a $(b)", "$(…)", "sh -c 'a $(b)'");
+        shell("ls [ab].c", "pattern", "bash -c 'ls [ab].c'");
+        shell("a $TOKEN", "$TOKEN", "bash -c 'a $TOKEN'");
+        shell("a ${PWD%/*}", "variable", "bash -c 'a ${PWD%/*}'");
+        shell("a $HOME/x", "several words", "bash -c 'a $HOME/x'");
+        shell("a $USER", "several words", "bash -c 'a $USER'");
+        shell("a $(b)", "$(…)", "bash -c 'a $(b)'");
         shell("~root/x", "~", "sh -c '~root/x'");
         shell("a <(b)", "place of a file", "bash -c 'a <(b)'");
         shell("a f{1,2}", "{", "bash -c 'a f{1,2}'");
         shell("source e", "source", "bash -c 'source e'");
+    }
+
+    #[test]
+    fn several_lines_stay_several() {
+        assert_eq!(read("a <<E\nit's\nE").by_shell(), r"bash -c $'a <<E\nit\'s\nE'");
     }
 
     #[test]
@@ -391,16 +393,16 @@ mod tests {
             "pushd a",
             "cd x; local y",
             "a ${x[1]}",
+            "echo 'a\\tb' | b",
+            "a $[1+1]",
+            "set -o pipefail; a | b",
+            "kill -l | b",
+            "FOO+=x a",
+            "a '$FOO' $'x\\'y'",
         ] {
             assert_eq!(read(line).shell.map(|shell| shell.program), Some(BASH), "{line}");
         }
-        for line in [
-            "a ${x:-y} | b",
-            "a ${x%.c}.o; b",
-            "cd x && make -j2",
-            "echo $UIDX | b",
-            "a | tee localx",
-        ] {
+        for line in ["cd x && make -j2", "echo 'x y' | b > \"c\" 2>&1", "a | tee localx"] {
             assert_eq!(read(line).shell.map(|shell| shell.program), Some(SH), "{line}");
         }
     }

@@ -73,7 +73,7 @@ pub(crate) fn picked(
 
 fn read(metric: &Metric, text: &str, decimal: Option<Decimal>) -> Result<Found, String> {
     let shown = shown_text(text.trim());
-    let printed = notation::read(text, &metric.response, decimal)
+    let printed = notation::read(text, &metric.response, &metric.unit, decimal)
         .map_err(|why| format!("“{shown}” {why}"))?;
     let in_unit = if printed.unit.is_empty() { 1.0 } else { metric.of_unit };
     let scale = printed.factor * metric.scale / in_unit;

@@ -58,8 +58,9 @@ impl Kind {
         ends.into_iter().find(|(end, _)| response.ends_with(end)).map_or(Kind::Other, |it| it.1)
     }
 
-    /// Returns what a unit or a prefix behind a number multiplies it by, and whether it is a unit.
-    fn factor(self, name: &str) -> Result<(f64, bool), String> {
+    /// Returns what a unit or a prefix behind a number multiplies it by, and whether it is a unit. `own` is the
+    /// name of the metric's unit, of which nothing else is known.
+    fn factor(self, name: &str, own: &str) -> Result<(f64, bool), String> {
         let found = |table: &[(&str, f64)]| {
             table.iter().find(|(known, _)| *known == name).map(|(_, factor)| *factor)
         };
@@ -80,14 +81,45 @@ impl Kind {
             Kind::Share => unknown("not %"),
             Kind::Count | Kind::Other => match found(&PREFIXES) {
                 Some(factor) => Ok((factor, false)),
-                None => unknown("which the metric's unit does not allow: set its unit"),
+                // What is counted, and "3.0x".
+                None if self == Kind::Count && is_noun(name) => Ok((1.0, false)),
+                None if ["x", "×"].contains(&name) => Ok((1.0, false)),
+                None => match times(name, own) {
+                    Some(factor) => Ok((factor, false)),
+                    None if own.is_empty() => unknown("and the metric has none: set its unit"),
+                    None => unknown(&format!("which is no multiple of the metric's “{own}”")),
+                },
             },
         }
     }
 }
 
+/// Returns how many of a unit one of another is that differs from it in the prefix alone: 1000 for GB/s in MB/s.
+fn times(name: &str, own: &str) -> Option<f64> {
+    let split = |text: &str| {
+        let prefix = PREFIXES.iter().filter(|(known, _)| text.starts_with(known));
+        let prefix = prefix.max_by_key(|(known, _)| known.len())?;
+        Some((text[prefix.0.len()..].to_string(), prefix.1)).filter(|(rest, _)| !rest.is_empty())
+    };
+    let whole = |text: &str| (text.to_string(), 1.0);
+    let candidates = |text: &str| [Some(whole(text)), split(text)];
+    for (rest, factor) in candidates(name).into_iter().flatten() {
+        for (own_rest, own_factor) in candidates(own).into_iter().flatten() {
+            if rest == own_rest && !rest.is_empty() {
+                return Some(factor / own_factor);
+            }
+        }
+    }
+    None
+}
+
+/// Reports whether a word may name what is counted: "threads".
+fn is_noun(word: &str) -> bool {
+    word.chars().count() > 2 && word.chars().all(char::is_alphabetic)
+}
+
 /// Units of time that programs print, in nanoseconds; a lone "m" may be minutes or a thousandth.
-const TIMES: [(&str, f64); 11] = [
+const TIMES: [(&str, f64); 23] = [
     ("ns", 1.0),
     ("us", 1e3),
     ("µs", 1e3),
@@ -99,6 +131,18 @@ const TIMES: [(&str, f64); 11] = [
     ("min", 60e9),
     ("h", 3600e9),
     ("usec", 1e3),
+    ("usecs", 1e3),
+    ("nsec", 1.0),
+    ("nsecs", 1.0),
+    ("msec", 1e6),
+    ("msecs", 1e6),
+    ("secs", 1e9),
+    ("second", 1e9),
+    ("nanoseconds", 1.0),
+    ("microseconds", 1e3),
+    ("milliseconds", 1e6),
+    ("minutes", 60e9),
+    ("hours", 3600e9),
 ];
 
 const SIZES: [(&str, f64); 11] = [
@@ -127,13 +171,14 @@ const PREFIXES: [(&str, f64); 9] = [
     ("Ti", 1_099_511_627_776.0),
 ];
 
-/// Reads the number of a response. `decimal` is the mark of its program's other numbers, where they show it.
+/// Reads the number of a response. `own_unit` is the name of its unit if it is none of time, size or share. `decimal` is the mark of its program's other numbers, where they show it.
 ///
 /// # Errors
 /// What the text is, and what would decide it.
 pub(crate) fn read(
     text: &str,
     response: &str,
+    own_unit: &str,
     decimal: Option<Decimal>,
 ) -> Result<Printed, String> {
     let text = normal(text);
@@ -153,7 +198,8 @@ pub(crate) fn read(
     // What is counted is whole.
     let decimal = if kind == Kind::Count { decimal.or(Some(Decimal::Point)) } else { decimal };
     let digits = format!("{}{power}", digits(number, decimal)?);
-    let (factor, is_unit) = if unit.is_empty() { (1.0, false) } else { kind.factor(unit)? };
+    let (factor, is_unit) =
+        if unit.is_empty() { (1.0, false) } else { kind.factor(unit, own_unit)? };
     let is_rich = (!unit.is_empty() && !is_unit) || digits != format!("{number}{power}");
     let unit = if is_unit { unit.to_string() } else { String::new() };
     Ok(Printed { digits, factor, unit, is_rich })
@@ -296,7 +342,7 @@ mod tests {
     use super::*;
 
     fn value(text: &str, response: &str, decimal: Option<Decimal>) -> Result<f64, String> {
-        let printed = read(text, response, decimal)?;
+        let printed = read(text, response, "", decimal)?;
         Ok(printed.digits.parse::<f64>().unwrap() * printed.factor)
     }
 
@@ -326,7 +372,7 @@ mod tests {
             let found = value(text, "speed", None).unwrap_or_else(|why| panic!("{text} {why}"));
             assert!((found - expected).abs() < 1e-9 * expected.abs(), "{text}: {found}");
         }
-        let is_rich = |text: &str| read(text, "speed", None).unwrap().is_rich;
+        let is_rich = |text: &str| read(text, "speed", "", None).unwrap().is_rich;
         assert!(!is_rich("1.5e6") && is_rich("1,5"));
     }
 
@@ -357,7 +403,7 @@ mod tests {
             assert!(value(text, response, None).unwrap_err().contains(why), "{text}");
         }
         let words = |text: &str, response: &str, of_unit: f64| {
-            read(text, response, None).unwrap().words(response, of_unit).unwrap_or_default()
+            read(text, response, "", None).unwrap().words(response, of_unit).unwrap_or_default()
         };
         assert_eq!(words("5 MiB", "size_bytes", 1e6), "5242880 B");
         assert_eq!(words("0m1.25s", "took_ns", 1.0), "1.25 s");
@@ -365,6 +411,20 @@ mod tests {
         assert_eq!(words("0,5 ms", "took_ns", 1e6), "0.5 ms");
         assert_eq!(words("0.5 ms", "took_ns", 1e6), "");
         assert_eq!(words("1.2K", "speed", 1.0), "1200");
+    }
+
+    #[test]
+    fn the_unit_that_a_metric_has_may_be_printed() {
+        let value = |text: &str, response: &str, own: &str| {
+            let printed = read(text, response, own, None).ok()?;
+            Some(printed.digits.parse::<f64>().ok()? * printed.factor)
+        };
+        assert_eq!(value("1,234.5 MB/s", "speed", "MB/s"), Some(1234.5));
+        assert_eq!(value("1.2 GB/s", "speed", "MB/s"), Some(1200.0));
+        assert_eq!(value("2 MiB/s", "speed", "KiB/s"), Some(2048.0));
+        assert_eq!(value("3.0x", "gain", "×"), Some(3.0));
+        assert_eq!(value("4 threads", "threads_count", ""), Some(4.0));
+        assert_eq!(value("5 op/s", "speed", "MB/s"), None);
     }
 
     #[test]
@@ -390,7 +450,7 @@ mod tests {
         for text in
             ["", "x", "inf", "nan", "1,2,3", "12,34,567", "1,234 567", "aaa", "1 2", "-", "1.5,"]
         {
-            assert!(read(text, "speed", None).is_err(), "{text}");
+            assert!(read(text, "speed", "", None).is_err(), "{text}");
         }
     }
 
@@ -418,7 +478,7 @@ mod tests {
 
         #[test]
         fn any_text_is_a_number_or_an_error(text in "[-+0-9.,_' eEkKMiBms:%]{0,14}") {
-            if let Ok(printed) = read(&text, "took_ns", None) {
+            if let Ok(printed) = read(&text, "took_ns", "", None) {
                 proptest::prop_assert!(printed.digits.parse::<f64>().is_ok(), "{:?}", printed);
             }
         }

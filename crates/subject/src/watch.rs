@@ -99,22 +99,22 @@ struct Watcher {
 
 impl Watcher {
     fn start(what: Watch<'_>) -> Result<Self> {
-        let (pid, of, command) = match what {
+        let (pid, of, command, began_ns) = match what {
             Watch::Command { words, apart } => {
                 sys::process::become_subreaper()?;
                 let command = words.iter().map(|word| word.to_string_lossy().into()).collect();
-                (start(words, apart)?, None, command)
+                let (pid, began_ns) = start(words, apart)?;
+                (pid, None, command, began_ns)
             }
             Watch::Process(pid) => {
                 let pid = Pid::try_from(pid).unwrap_or(Pid::MAX);
                 let stat = sys::proc::stat(pid);
                 let stat =
                     stat.ok_or_else(|| Stop::failed(format!("no process has the ID {pid}")))?;
-                (pid, Some(pid), vec![stat.name])
+                (pid, Some(pid), vec![stat.name], sys::clock::now_ns())
             }
         };
         let process = sys::pidfd::open(pid)?;
-        let began_ns = sys::clock::now_ns();
         let tick_ns = sys::proc::tick_ns();
         let mut slots = match of {
             Some(_) => Slots::attached(began_ns, tick_ns),
@@ -212,7 +212,8 @@ impl Watcher {
     }
 }
 
-fn start(words: &[OsString], apart: bool) -> Result<Pid> {
+/// Starts a command, and returns its process and when its program began.
+fn start(words: &[OsString], apart: bool) -> Result<(Pid, u64)> {
     let (variables, words) = model::split_assignments(words);
     let (program, arguments) =
         words.split_first().ok_or_else(|| Stop::failed("no command was given"))?;
@@ -225,5 +226,8 @@ fn start(words: &[OsString], apart: bool) -> Result<Pid> {
     // The name that the user typed, not the path that was found for it.
     command.arg0(program);
     let cannot = format!("cannot run {}", program.to_string_lossy());
-    Ok(command.spawn().map_err(|error| Stop::io(cannot, &error))?.id() as Pid)
+    let begin = sys::launch::report_begin(&mut command)?;
+    let child = command.spawn().map_err(|error| Stop::io(cannot, &error))?;
+    let began = begin.began().ok_or_else(|| Stop::failed("the program never began"))?;
+    Ok((child.id() as Pid, began.at_ns))
 }

@@ -103,6 +103,23 @@ pub fn arrange(command: &mut Command, launch: &Launch) -> Result<Start> {
     Ok(Start { words, groups: launch.groups.len() })
 }
 
+/// Has `command` report when its program began, and changes nothing else of it.
+///
+/// # Errors
+/// `ENOMEM`.
+pub fn report_begin(command: &mut Command) -> Result<Start> {
+    let words = Arc::new(shared(WORDS * size_of::<AtomicU64>())?);
+    let told = Arc::clone(&words);
+    let report = move || {
+        tell(&told);
+        Ok(())
+    };
+    // SAFETY: `tell` makes system calls only and writes to memory that was allocated here. It takes no lock and
+    // allocates nothing, which is what a child of a process with threads must keep to.
+    unsafe { command.pre_exec(report) };
+    Ok(Start { words, groups: 0 })
+}
+
 fn membership(group: &Cgroup) -> Option<CString> {
     CString::new(group.path().join("cgroup.procs").as_os_str().as_bytes()).ok()
 }
@@ -137,30 +154,31 @@ impl Prepared {
         if let Some(slack_ns) = self.timer_slack_ns {
             rustix::thread::set_current_timer_slack(NonZeroU64::new(slack_ns))?;
         }
-        self.tell();
+        tell(&self.words);
         Ok(())
     }
+}
 
-    /// The last act before the program: what is counted from here on is the program's.
-    fn tell(&self) {
-        let queue_wait_ns = queue_wait_ns().unwrap_or_default();
-        let usage = Usage::of_self();
-        let numbers = [
-            usage.user_ns,
-            usage.system_ns,
-            usage.rss_peak_bytes,
-            usage.minor_faults,
-            usage.major_faults,
-            usage.voluntary_switches,
-            usage.involuntary_switches,
-            queue_wait_ns,
-        ];
-        let words = self.words.words();
-        for (word, value) in words[1..].iter().zip(numbers) {
-            word.store(value, Ordering::Relaxed);
-        }
-        words[0].store(clock::now_ns(), Ordering::Release);
+/// Reports the time and what the process has used. The last act before the program: what is counted from here on is
+/// the program's.
+fn tell(words: &SharedWords) {
+    let queue_wait_ns = queue_wait_ns().unwrap_or_default();
+    let usage = Usage::of_self();
+    let numbers = [
+        usage.user_ns,
+        usage.system_ns,
+        usage.rss_peak_bytes,
+        usage.minor_faults,
+        usage.major_faults,
+        usage.voluntary_switches,
+        usage.involuntary_switches,
+        queue_wait_ns,
+    ];
+    let words = words.words();
+    for (word, value) in words[1..].iter().zip(numbers) {
+        word.store(value, Ordering::Relaxed);
     }
+    words[0].store(clock::now_ns(), Ordering::Release);
 }
 
 /// Returns for how long the calling thread has waited for a CPU, without allocating.
@@ -251,6 +269,19 @@ mod tests {
         let words: Vec<&str> = text.split_whitespace().collect();
         assert_eq!(words, ["Cpus_allowed_list:", &last.to_string(), "1048576"]);
         assert_eq!(crate::affinity::allowed().unwrap(), all);
+    }
+
+    #[test]
+    fn a_program_whose_begin_is_reported_stays_in_its_session() {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", "cut -d' ' -f6 /proc/$$/stat"]);
+        let start = report_begin(&mut command).unwrap();
+        let before_ns = clock::now_ns();
+        let output = command.output().unwrap();
+        assert!((before_ns..=clock::now_ns()).contains(&start.began().unwrap().at_ns));
+        // SAFETY: it only reads a number of this process.
+        let own = unsafe { libc::getsid(0) };
+        assert_eq!(String::from_utf8(output.stdout).unwrap().trim(), own.to_string());
     }
 
     #[test]

@@ -190,6 +190,8 @@ pub(crate) struct Losses {
     /// Whether it is known of nearly all of them, so that their numbers can be corrected: they worked on
     /// one CPU at a time, and the kernel reported for how long the disturbed ones waited for it.
     pub(crate) is_known: bool,
+    /// Whether the trials last as long whatever others take ([`is_timed`]). Then nobody disturbs them.
+    pub(crate) is_timed: bool,
 }
 
 impl Losses {
@@ -204,7 +206,14 @@ impl Losses {
             typical: median(&taken.iter().map(|one| one.share).collect::<Vec<f64>>())
                 .unwrap_or_default(),
             is_known: trials.iter().all(|(record, _)| one_cpu(record)) && !unknown.breaks(),
+            is_timed: false,
         }
+    }
+
+    /// Returns the losses of trials that last as long whatever others take: none.
+    pub(crate) fn of_timed(self) -> Self {
+        let disturbed = Disturbed { bad: 0, of: self.disturbed.of };
+        Losses { disturbed, typical: 0.0, is_known: true, is_timed: true }
     }
 }
 
@@ -219,6 +228,31 @@ fn one_cpu(record: &Record) -> bool {
     let Some(measured) = &record.measured else { return false };
     let counters = &measured.counters;
     cpu_ns(counters).is_some_and(|used| used as f64 <= ONE_CPU * counters.wall_ns as f64)
+}
+
+/// Fewer trials do not show whether their time depends on what others take.
+const TIMED_TRIALS: usize = 6;
+
+/// A clock ends trials whose times vary this number of times less than the same times without what others took, if
+/// these vary by at least the second number, relative to their median.
+const TIMED_RATIO: f64 = 3.0;
+const TIMED_SPREAD: f64 = 0.005;
+
+/// Reports whether trials last as long whatever others take, so that nothing must be subtracted from their times:
+/// programs that run until a timer ends them. Each trial has its time and what others took.
+pub(crate) fn is_timed(trials: &[(f64, Option<Taken>)]) -> bool {
+    let own: Vec<f64> =
+        trials.iter().map(|(value, taken)| value * taken.map_or(1.0, Taken::left)).collect();
+    let measured: Vec<f64> = trials.iter().map(|(value, _)| *value).collect();
+    let (Some(measured), Some(own)) = (spread(&measured), spread(&own)) else { return false };
+    trials.len() >= TIMED_TRIALS && own >= TIMED_SPREAD && own >= TIMED_RATIO * measured
+}
+
+/// Returns the median distance from the median, relative to it.
+fn spread(values: &[f64]) -> Option<f64> {
+    let centre = median(values)?;
+    let distances: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
+    Some(median(&distances)? / centre.abs().max(f64::MIN_POSITIVE))
 }
 
 /// How many of some trials were disturbed.
@@ -390,6 +424,22 @@ mod tests {
         assert_eq!(most.disturbed, Disturbed { bad: 5, of: 5 });
         assert!(!losses(&[&known, &known, &known, &unknown]).is_known);
         assert!(!losses(&[&known, &known, &known, &known, &several]).is_known);
+    }
+
+    #[test]
+    fn a_program_that_a_timer_ends_loses_nothing() {
+        let trial = |wall: u64, queue: u64| {
+            let record = Trial::new(0).wall(wall).cpu(wall - queue).queue(wall - queue, queue);
+            let taken = Taken::from(&record.foreign(900).record(), wall as f64, 0.0);
+            (wall as f64, taken)
+        };
+        let waits = [100, 420, 250, 310, 500, 380];
+        // 1,000 whatever others take; and 600 of work, to which others add.
+        assert!(is_timed(&waits.map(|wait| trial(1_000, wait))));
+        assert!(!is_timed(&waits.map(|wait| trial(600 + wait, wait))));
+        assert!(!is_timed(&waits[..5].iter().map(|wait| trial(1_000, *wait)).collect::<Vec<_>>()));
+        // Others take next to nothing.
+        assert!(!is_timed(&[0, 1, 2, 1, 0, 3].map(|wait| trial(1_000, wait))));
     }
 
     #[test]

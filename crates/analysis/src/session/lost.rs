@@ -1,8 +1,8 @@
-//! Trials that one side of a comparison lost. A trial that failed or timed out may be one of its
-//! treatment's slow ones, so that the number flatters the side that lost it.
+//! Trials that one side of a comparison lost. A trial that failed, timed out or printed no number that can be read may
+//! be one of its treatment's slow ones, so that the number flatters the side that lost it.
 
 use crate::session::sample::Table;
-use model::{Cell, Lost, Outcome, Quantity};
+use model::{Cell, Lost, Outcome, Quantity, Record, measures};
 
 /// The error at which more lost trials on one side are no chance.
 const LOST_BY_CHANCE: f64 = 0.05;
@@ -13,7 +13,8 @@ const LOST_BY_CHANCE: f64 = 0.05;
 pub(crate) fn lost(table: &Table<'_>, quantity: &Quantity) -> Option<Lost> {
     let exact = table.design.response(quantity.response()).is_some_and(|it| it.exact);
     let sides = if exact { Vec::new() } else { sides(quantity) };
-    let mut counts: Vec<Count> = sides.into_iter().filter_map(|at| count(table, at)).collect();
+    let counts = sides.into_iter().filter_map(|(at, response)| count(table, at, response));
+    let mut counts: Vec<Count> = counts.collect();
     counts.sort_by(|a, b| a.share().total_cmp(&b.share()));
     let (least, most) = (counts.first()?, counts.last()?);
     let timed_out = most.part(most.timed_out) > least.part(least.timed_out);
@@ -53,9 +54,9 @@ impl Count {
     }
 }
 
-/// Returns the sides of a comparison; none of another quantity.
-fn sides(quantity: &Quantity) -> Vec<Cell> {
-    match quantity {
+/// Returns the sides of a comparison with the response of each; none of another quantity.
+fn sides(quantity: &Quantity) -> Vec<(Cell, &str)> {
+    let cells = match quantity {
         Quantity::Ratio { of, to, .. } | Quantity::Difference { of, to, .. } => {
             vec![of.clone(), to.clone()]
         }
@@ -65,23 +66,30 @@ fn sides(quantity: &Quantity) -> Vec<Cell> {
         Quantity::Proportion { over, lower, upper, at, .. } => {
             [lower, upper].map(|level| at.with(over, level)).to_vec()
         }
+        Quantity::Quotient { response, by, at } => {
+            return [response, by].map(|one| (at.clone(), one.as_str())).to_vec();
+        }
         _ => Vec::new(),
-    }
+    };
+    cells.into_iter().map(|at| (at, quantity.response())).collect()
 }
 
 /// Counts the trials of a side, without those that the machine refused; `None` where there are none.
-fn count(table: &Table<'_>, at: Cell) -> Option<Count> {
-    let records = table.records(&table.design.complete(&at)).iter();
-    let outcomes: Vec<&Outcome> = records
-        .map(|record| &record.outcome)
-        .filter(|outcome| !matches!(outcome, Outcome::Unsupported { .. }))
-        .collect();
-    let number = |of: fn(&Outcome) -> bool| {
-        u32::try_from(outcomes.iter().filter(|outcome| of(outcome)).count()).unwrap_or(u32::MAX)
+fn count(table: &Table<'_>, at: Cell, response: &str) -> Option<Count> {
+    let all = table.records(&table.design.complete(&at)).iter();
+    let trials: Vec<&&Record> =
+        all.filter(|it| !matches!(it.outcome, Outcome::Unsupported { .. })).collect();
+    let unreadable = measures::no_number(response);
+    let has_number = |it: &Record| {
+        matches!(it.outcome, Outcome::Completed { .. })
+            && it.observed.get(unreadable.as_str()).is_none()
     };
-    let of = number(|_| true);
-    let lost = number(|outcome| !matches!(outcome, Outcome::Completed { .. }));
-    let timed_out = number(|outcome| matches!(outcome, Outcome::TimedOut { .. }));
+    let number = |of: &dyn Fn(&Record) -> bool| {
+        u32::try_from(trials.iter().filter(|it| of(it)).count()).unwrap_or(u32::MAX)
+    };
+    let of = number(&|_| true);
+    let lost = number(&|it| !has_number(it));
+    let timed_out = number(&|it| matches!(it.outcome, Outcome::TimedOut { .. }));
     (of > 0).then_some(Count { at, lost, timed_out, of })
 }
 
@@ -151,6 +159,12 @@ mod tests {
         assert_eq!(found(2, failed()), None, "chance gives as much");
         let much = found(5, failed()).unwrap();
         assert_eq!((much.at, much.trials, much.of, much.other_trials), (at("2"), 5, 12, 0));
+        let mut unread = records(0, &failed());
+        for record in unread.iter_mut().filter(|it| it.treatment.level("n") == Some("1")).take(5) {
+            record.observed.insert("no_task_ns", "it is “1,024 us”");
+        }
+        let found_unread = super::lost(&Table::new(&design, unread.iter()), &ratio).unwrap();
+        assert_eq!((found_unread.at, found_unread.trials), (at("1"), 5));
         let slow = found(1, Outcome::TimedOut { phase: Phase::Measuring }).unwrap();
         assert_eq!((slow.trials, slow.timed_out), (1, 1));
         assert_eq!(found(6, Outcome::Unsupported { reason: "no".into() }), None);

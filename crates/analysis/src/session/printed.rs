@@ -17,6 +17,11 @@ const LONGER: f64 = 1.05;
 const SHORTER: f64 = 5.0;
 const MUCH_SHORTER: f64 = 1_000.0;
 
+/// From this share of the CPU time on that no printed time explains, one of them may lack it, if it is not shorter
+/// than this part: four processes take a parent some 100 µs, and run for seconds.
+const UNEXPLAINED: f64 = 1.0 / 3.0;
+const LEAST_PART: f64 = 10_000.0;
+
 /// The same where the program was too short to see whether it makes child processes: many time a part.
 const SHORTER_UNSEEN: f64 = 20.0;
 
@@ -135,7 +140,16 @@ fn clock(
         let whole = it.wall.min(it.cpu);
         it.parts * least < whole && it.own * MUCH_SHORTER > whole
     };
-    all_trials(&is_short).then(|| {
+    // Next to a time that may be right, it is that of the CPU time that no printed time explains.
+    let is_short_of_rest = |it: &Times| {
+        let rest = it.cpu - it.parts;
+        let is_next_to_another = it.parts > 2.0 * it.own;
+        is_next_to_another
+            && rest > UNEXPLAINED * it.cpu
+            && it.own * least < rest
+            && it.own * LEAST_PART > rest
+    };
+    (all_trials(&is_short) || all_trials(&is_short_of_rest)).then(|| {
         format!(
             "{seen} {} less than the elapsed time ({}) and {} less than the CPU time ({}): either it \
              times a part of the program, or its clock misses child processes, as clock() does",
@@ -197,6 +211,29 @@ mod tests {
             let said = said(own_us, wall_us, cpu_us, processes);
             assert!(said.len() == 1 && said[0].contains(part), "{said:?}");
         }
+    }
+
+    #[test]
+    fn a_clock_without_child_processes_is_named_next_to_one_that_is_right() {
+        let mut design = study();
+        let threads = Response::new("threads_ns", "threads", Unit::Ns, Card::default());
+        design.responses.push(threads);
+        let subject = design.subject.as_mut().unwrap();
+        subject.metrics.push(Metric { response: "threads_ns".into(), ..Metric::default() });
+        let trial = |processes_us: i64| {
+            let times = Trial::new(0).wall(576_000_000).cpu(1_060_000_000);
+            let times = times.series("own_ns", 1, &[1_000 * processes_us]);
+            let times = times.series("threads_ns", 1, &[530_000_000]);
+            times.series(PROCESSES, 1, &[5]).record()
+        };
+        let said = |processes_us| warnings(&design, &[&trial(processes_us)]);
+        assert!(
+            matches!(&said(572)[..], [one] if one.starts_with("own (572 µs")),
+            "{:?}",
+            said(572)
+        );
+        // Both together are all of the CPU time.
+        assert_eq!(said(528_000), Vec::<String>::new());
     }
 
     #[test]

@@ -36,12 +36,15 @@ pub(crate) struct Leaning {
     pub(crate) changed: bool,
     /// Whether trials that one side lost count against it.
     pub(crate) lost: bool,
+    /// Whether elapsed time as measured says the opposite, so that there is no verdict.
+    pub(crate) clocks_disagree: bool,
 }
 
 impl Leaning {
     /// Returns the verdict, given whether the p-value stands among the session's others.
     pub(crate) fn verdict(self, stands: bool) -> Verdict {
-        match (stands || self.p_value.is_none(), self.holds) {
+        let is_decided = (stands || self.p_value.is_none()) && !self.clocks_disagree;
+        match (is_decided, self.holds) {
             (false, _) => Verdict::Inconclusive,
             (true, true) => Verdict::Supported,
             (true, false) => Verdict::Refuted,
@@ -63,7 +66,13 @@ impl Leaning {
             at_the_edge: boundaries.iter().any(holds_end),
             changed: evidence.located().is_some_and(|located| located.changed_after.is_some()),
             lost: false,
+            clocks_disagree: false,
         }
+    }
+
+    /// Returns the same without a verdict, since elapsed time as measured says the opposite.
+    pub(crate) fn contradicted(self) -> Self {
+        Leaning { p_value: None, blocks: None, clocks_disagree: true, ..self }
     }
 
     /// Returns the same if each of some lost trials would have spoken against it.
@@ -116,6 +125,9 @@ pub(crate) fn open(leanings: &[Option<Leaning>], verdicts: &[Verdict]) -> Vec<Op
             let Some(leaning) = leaning else {
                 return Open { why: OpenWhy::NoNumber, leans: None, more_blocks: None };
             };
+            if leaning.clocks_disagree {
+                return Open { why: OpenWhy::ClocksDisagree, leans: None, more_blocks: None };
+            }
             let why = match leaning.blocks {
                 Some((_, blocks)) if blocks < BLOCKS_FREE => OpenWhy::FewBlocks,
                 Some((agreeing, blocks)) if leaning.changed && agreeing < blocks => {
@@ -212,6 +224,7 @@ pub(crate) fn lean(quantity: &Quantity, evidence: &Evidence, region: Region) -> 
                 at_the_edge: false,
                 changed: false,
                 lost: false,
+                clocks_disagree: false,
             })
         }
         (Some(low), Some(high)) if low > high => None,

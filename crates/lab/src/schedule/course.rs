@@ -178,6 +178,12 @@ impl Course {
         places.iter().any(|place| !self.is_possible(*place))
     }
 
+    /// Returns how many claims of the design need treatments that are all there and not refused.
+    pub(super) fn measured_claims(&self) -> usize {
+        let claims = self.questions.iter().filter(|(rank, _)| *rank == Rank::Claim);
+        claims.filter(|(_, places)| !places.is_empty() && !self.is_refused(places)).count()
+    }
+
     fn cost_of(&self, place: usize, trials: u32) -> u64 {
         let Seen { trials: known, total_ns, .. } = self.seen[place];
         let each_ns = total_ns.checked_div(known).unwrap_or_else(|| self.cost_ns(1));

@@ -58,6 +58,11 @@ pub(crate) fn incomplete(courses: &[Course]) -> impl Iterator<Item = (&Course, u
     })
 }
 
+/// Returns how many claims can have a number: their treatments are in the profile, and none is known to be refused.
+pub(crate) fn measured_claims(courses: &[Course]) -> usize {
+    courses.iter().map(Course::measured_claims).sum()
+}
+
 /// Returns what the rest of the base is likely to take; `None` where an experiment has no trial yet that says
 /// how long its own take.
 pub(crate) fn rest_of_base_ns(courses: &[Course]) -> Option<u64> {

@@ -102,14 +102,17 @@ fn redact_subject(subject: &Subject, names: &Names) -> Subject {
     } = subject;
     let SubjectLimits { address_space_bytes, memory_bytes, cpus_quota } = limits;
     let metric =
-        |Metric { response, from, pick: _, scale, per, of_unit, decimal }: &Metric| Metric {
-            response: names.response(response),
-            from: *from,
-            pick: Pick::Regex(REDACTED.into()),
-            scale: *scale,
-            per: *per,
-            of_unit: *of_unit,
-            decimal: *decimal,
+        |Metric { response, from, pick: _, scale, per, of_unit, decimal, unit: _ }: &Metric| {
+            Metric {
+                response: names.response(response),
+                from: *from,
+                pick: Pick::Regex(REDACTED.into()),
+                scale: *scale,
+                per: *per,
+                of_unit: *of_unit,
+                decimal: *decimal,
+                unit: String::new(),
+            }
         };
     Subject {
         command: vec![REDACTED.into()],

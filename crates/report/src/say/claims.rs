@@ -168,9 +168,10 @@ fn decision(claim: &ClaimResult) -> String {
     text.trim_end().to_string()
 }
 
-/// What is said of blocks that depend on each other, or seem to: both tests err in 5 %.
+/// What is said of blocks that depend on each other, or seem to. Of claims on independent blocks 10 of 60 had it: the
+/// test of one claim errs in one of ten, and that of all numbers of an experiment in one of twenty.
 const ALIKE: &str =
-    "neighbours are alike (by chance in 1 session of 20), so that they count as fewer";
+    "neighbours seem alike (by chance for up to 1 claim of 6), so that they count as fewer";
 
 /// Returns how many blocks are on the side of the verdict: "19 of 20 blocks agree: ", with what counts against
 /// them.
@@ -197,6 +198,13 @@ pub(crate) fn open(claim: &ClaimResult) -> Option<String> {
     let agree = agree(claim);
     let why = match open.why {
         OpenWhy::NoNumber => return Some("no number could refute it".into()),
+        OpenWhy::ClocksDisagree => {
+            return Some(
+                "elapsed time as measured says the opposite of that without other programs; a quieter \
+                 machine decides it"
+                    .into(),
+            );
+        }
         OpenWhy::FewBlocks => format!("{} blocks are too few for any verdict", estimate.samples),
         OpenWhy::AtTheEdge => {
             let ends = [claim.holds_if.low, claim.holds_if.high].into_iter().flatten();
@@ -219,7 +227,7 @@ pub(crate) fn open(claim: &ClaimResult) -> Option<String> {
             None => "the trials are too few among this session's claims".into(),
         },
         OpenWhy::Lost => {
-            "trials of one side failed, and may be its slow ones or its fast ones".into()
+            "trials of one side gave no number, and may be its slow ones or its fast ones".into()
         }
         OpenWhy::Changed => {
             "its level seems to have changed during the session (by chance in 1 number of 20), and \
@@ -228,7 +236,7 @@ pub(crate) fn open(claim: &ClaimResult) -> Option<String> {
         }
     };
     let missing = match (open.more_blocks, claim.agreeing_blocks) {
-        _ if open.why == OpenWhy::Lost => "a verdict takes trials that succeed".into(),
+        _ if open.why == OpenWhy::Lost => "a verdict takes trials that give one".into(),
         _ if open.why == OpenWhy::Changed => "blocks of a steady level decide it".into(),
         (Some(1), _) => "1 more block that agrees alike decides it".into(),
         (Some(n), _) => format!("{n} more blocks that agree alike decide it"),

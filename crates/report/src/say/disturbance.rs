@@ -48,7 +48,7 @@ pub(crate) fn disturbance(session: &Session<'_>) -> Vec<Text> {
     let all = count(harness.trials);
     if meter.tagged > 0 {
         let text = format!(
-            "{{}} of {} carry a tag. They are kept, and every estimate stands with and without them.",
+            "{{}} of {} carry a tag. Every estimate keeps them.",
             counted(harness.trials, "trial")
         );
         said.push(Text::filled(&text, [Text::strong(count(meter.tagged))]));

@@ -88,10 +88,8 @@ fn answer(result: &Watched) -> String {
 
 fn notes(result: &Watched) -> Vec<String> {
     let cost = result.looking_ns as f64 / result.elapsed_ns.max(1) as f64;
-    let costly = format!(
-        "Looking took {} of one CPU, because there are many threads: they may have been slowed down.",
-        share(cost)
-    );
+    let costly =
+        format!("Looking took {} of one CPU: the program may have been slowed down.", share(cost));
     let coarse = format!(
         "There were only {}: the shares are rough.",
         counted(u64::from(result.looks), "look")

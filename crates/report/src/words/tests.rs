@@ -66,9 +66,9 @@ fn lost_trials_are_told_with_what_they_may_hide() {
     };
     assert_eq!(
         shown(1, 0),
-        "3 of 20 trials of mechanism fork failed or timed out, and none of 20 of the other side: if \
-         these were its slow ones, mechanism fork is slower than shown"
+        "3 of 20 trials of mechanism fork gave no number, and none of 20 of the other side: if these \
+         were its slow ones, mechanism fork takes more than shown"
     );
     assert!(shown(3, 1).starts_with("3 of 20 trials of mechanism fork timed out, and 1 of 20 of"));
-    assert!(shown(0, 0).contains("fork failed, and none"));
+    assert!(shown(0, 0).contains("fork gave no number, and none"));
 }

@@ -88,6 +88,7 @@ fn an_open_claim_says_where_it_points_and_what_is_missing() {
                     OpenWhy::FewAmong,
                     OpenWhy::Lost,
                     OpenWhy::Changed,
+                    OpenWhy::ClocksDisagree,
                 ];
                 assert!(why.contains(&open.why) || claim.holds_if == free(), "{name}: {claim:?}");
             }

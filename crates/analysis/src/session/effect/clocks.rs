@@ -4,6 +4,7 @@ use super::tests::{ratio, result};
 use super::*;
 use crate::fixture::{Trial, design, task};
 use crate::session::disturbance::{cpu_ns, lost_share};
+use crate::session::verdict::{open, verdicts};
 
 const BY_CORRECTED: Option<&str> = Some("corrected_task_ns");
 
@@ -157,7 +158,12 @@ fn clocks_that_decide_opposite_ways_decide_nothing() {
         note: String::new(),
     };
     let mut found = effect(&table, &claim.quantity);
-    assert_eq!(leaning(&table, &mut found, &claim), None);
+    let withheld = leaning(&table, &mut found, &claim);
+    assert!(withheld.is_some_and(|it| it.clocks_disagree && it.p_value.is_none()));
+    let verdicts = verdicts(&[withheld]);
+    assert_eq!(verdicts, [model::Verdict::Inconclusive]);
+    let open = open(&[withheld], &verdicts)[0].unwrap();
+    assert_eq!((open.why, open.leans), (model::OpenWhy::ClocksDisagree, None));
     let remark = found.result(&table, &claim.quantity).remark;
     assert!(remark.ends_with("other programs took disagree: 1.800× and 1.000×"), "{remark}");
     // Both say the same of a region that holds both.

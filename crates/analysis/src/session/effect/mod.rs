@@ -112,8 +112,8 @@ fn apart_from(ratio: f64, estimate: &Estimate) -> String {
     format!("{ratio:.digits$}")
 }
 
-/// Returns what a claim's effect says for or against it; `None` also where elapsed time as measured says
-/// the opposite of the corrected, each significantly by itself: the correction would then be the verdict.
+/// Returns what a claim's effect says for or against it. Where elapsed time as measured says the opposite of
+/// the corrected, each significantly by itself, there is no verdict: it would be the correction's.
 pub(crate) fn leaning(table: &Table<'_>, effect: &mut Effect, claim: &Claim) -> Option<Leaning> {
     let unit = table.design.response(claim.quantity.response()).map(|response| &response.unit);
     let lean = |evidence: &Evidence| lean(&claim.quantity, evidence, claim.holds_if);
@@ -139,7 +139,7 @@ pub(crate) fn leaning(table: &Table<'_>, effect: &mut Effect, claim: &Claim) -> 
         shown(elapsed),
         shown(&effect.evidence)
     ));
-    None
+    Some(own.contradicted())
 }
 
 /// Returns what the trials say of a quantity, in the words of the session's files.
@@ -502,9 +502,10 @@ impl Former<'_> {
             _ => {}
         }
         if let Some(correlation) = located.correlation {
+            let of = if self.is_level { "at all treatments" } else { "in all numbers" };
             self.say(format!(
-                "neighbouring blocks are alike (correlation {correlation:.2}): the interval counts \
-                 {blocks} blocks as {:.0} independent ones",
+                "neighbouring blocks are alike {of} together (correlation {correlation:.2}): the interval \
+                 counts {blocks} blocks as {:.0} independent ones",
                 located.effective.floor()
             ));
         }

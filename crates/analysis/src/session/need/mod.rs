@@ -128,10 +128,13 @@ pub struct Question {
     pub treatments: Vec<Treatment>,
 }
 
-/// Returns all that a design asks, and each of the treatments given as a question of its own.
+/// Returns all that a design asks, and each of the treatments given as a question of its own. A question that also
+/// needs a treatment that is not given has none.
 pub fn questions(design: &Design, treatments: &[Treatment]) -> Vec<Question> {
     let of = |rank: Rank, quantity: &Quantity| {
-        let treatments = quantity.treatments(design, treatments).into_iter().cloned().collect();
+        let needed = quantity.treatments(design, treatments);
+        let is_answered = !lacks(design, quantity, &needed);
+        let treatments = needed.into_iter().filter(|_| is_answered).cloned().collect();
         Question { rank, treatments }
     };
     let headlines: Vec<&Quantity> =
@@ -326,21 +329,34 @@ pub(crate) fn half_width(table: &Table<'_>, result: &QuantityResult) -> Option<f
 }
 
 fn out_of_reach(table: &Table<'_>, quantity: &Quantity, planned: &[&Treatment]) -> bool {
+    let is_given_up = |treatment: &&Treatment| given_up(table, treatment);
+    match takes_any(quantity) {
+        true => planned.iter().all(is_given_up),
+        false => lacks(table.design, quantity, planned) || planned.iter().any(is_given_up),
+    }
+}
+
+/// Reports whether a quantity takes whichever treatments there are.
+fn takes_any(quantity: &Quantity) -> bool {
+    matches!(
+        quantity,
+        Quantity::Exponent { .. } | Quantity::Linearity { .. } | Quantity::Frequency { .. }
+    )
+}
+
+/// Reports whether a quantity needs a treatment that is not planned.
+fn lacks(design: &Design, quantity: &Quantity, planned: &[&Treatment]) -> bool {
+    if takes_any(quantity) {
+        return planned.is_empty();
+    }
     let ends = match quantity {
-        // These take whichever treatments there are.
-        Quantity::Exponent { .. } | Quantity::Linearity { .. } | Quantity::Frequency { .. } => {
-            return planned.iter().all(|treatment| given_up(table, treatment));
-        }
         Quantity::Proportion { over, lower, upper, at, .. } => {
             vec![at.with(over, lower), at.with(over, upper)]
         }
         _ => quantity.cells().into_iter().cloned().collect(),
     };
-    let missing = ends
-        .iter()
-        .map(|cell| table.design.complete(cell))
-        .any(|end| !planned.iter().any(|treatment| **treatment == end));
-    missing || planned.iter().any(|treatment| given_up(table, treatment))
+    let mut ends = ends.iter().map(|cell| design.complete(cell));
+    ends.any(|end| !planned.iter().any(|treatment| **treatment == end))
 }
 
 /// Reports whether a treatment is not to be tried again: it never completed, as often as it was tried, or

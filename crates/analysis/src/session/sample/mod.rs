@@ -1,6 +1,6 @@
 //! From records to samples: one number per completed trial.
 
-use crate::session::disturbance::{Losses, Taken, corrected, cpu_ns, of_corrected};
+use crate::session::disturbance::{Losses, Taken, corrected, cpu_ns, is_timed, of_corrected};
 use crate::session::tags::Tag;
 use crate::stats::dependence::shared_correlation;
 use crate::stats::frequency::{Frequency, Tally, sum};
@@ -254,10 +254,13 @@ impl<'a> Table<'a> {
     /// Returns block and value of each trial, before subtraction.
     fn raw(&self, response: &str, treatment: &Treatment) -> Rc<Vec<(u32, f64)>> {
         kept(&self.trials, response, treatment, || {
-            let center = center_of(self.design, response);
+            let measured = of_corrected(response).unwrap_or(response);
+            let center = center_of(self.design, measured);
+            let elapsed =
+                of_corrected(response).filter(|elapsed| !self.losses(elapsed, treatment).is_timed);
             let value = |it: &&Record| {
-                let value = match of_corrected(response) {
-                    None => trial_value(it, response, center)?,
+                let value = match elapsed {
+                    None => trial_value(it, measured, center)?,
                     Some(elapsed) => self.corrected(it, elapsed)?,
                 };
                 Some((it.block, value))
@@ -284,8 +287,12 @@ impl<'a> Table<'a> {
     /// Returns what others took from the trials of a treatment.
     pub(crate) fn losses(&self, response: &str, treatment: &Treatment) -> Losses {
         kept(&self.losses, response, treatment, || {
-            let own = |record: &&'a Record| Some((*record, self.taken(record, response)?.1));
-            Losses::among(&self.records(treatment).iter().filter_map(own).collect::<Vec<_>>())
+            let records = self.records(treatment).iter();
+            let own = records.filter_map(|it| Some((*it, self.taken(it, response)?)));
+            let (trials, times): (Vec<_>, Vec<_>) =
+                own.map(|(record, (value, taken))| ((record, taken), (value, taken))).unzip();
+            let losses = Losses::among(&trials);
+            if is_timed(&times) { losses.of_timed() } else { losses }
         })
     }
 

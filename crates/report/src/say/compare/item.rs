@@ -255,7 +255,7 @@ pub(super) struct Tally {
     pub(super) open: usize,
     /// Of the compared, those that have too few trials for a verdict.
     pub(super) short: usize,
-    /// The fewest trials per side that a verdict takes on those; 0 where there are none.
+    /// The trials per side that verdicts on all of those take; 0 where there are none.
     pub(super) needed: u32,
 }
 
@@ -276,7 +276,7 @@ impl Tally {
             without: all.len() - found.len(),
             open: compared.iter().filter(|entry| entry.open().is_some()).count(),
             short: needed.clone().count(),
-            needed: needed.min().unwrap_or_default(),
+            needed: needed.max().unwrap_or_default(),
         }
     }
 
