@@ -1,6 +1,7 @@
 use crate::quantity;
 use crate::ui::Color;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use model::Profile;
 use std::ffi::OsString;
@@ -214,7 +215,6 @@ fn profile(known: &'static [(Profile, &str)]) -> impl TypedValueParser<Value = P
 }
 
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("programs").args(["elf", "rebuild"]))]
 pub(crate) struct RunArgs {
     /// Run these experiments only, or a preset (see `scruple list`) [default: all]
     ///
@@ -226,51 +226,6 @@ pub(crate) struct RunArgs {
     /// Set how much to measure
     #[arg(long, value_parser = profile(&PROFILES), default_value = "quick", conflicts_with = "resume")]
     pub(crate) profile: Profile,
-    /// Have icache run this RV32IMAC ELF file instead of its own programs; may be repeated
-    ///
-    /// The other files are compared with the first. Each trial reads the file again and fails if it
-    /// has changed. docs/icache.md says what a program may do.
-    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
-    pub(crate) elf: Vec<PathBuf>,
-    /// Build icache's own program with the installed RISC-V compilers, at -O0 to -O3 and -Os, with and
-    /// without compressed instructions, and run the results
-    #[arg(long, conflicts_with_all = ["resume", "redact"])]
-    pub(crate) rebuild: bool,
-    /// Stop a program of --elf or --rebuild after N instructions [default: 10000000]
-    #[arg(long, value_name = "N", requires = "programs", value_parser = clap::value_parser!(u64).range(1..=model::ProgramFile::INSTRUCTIONS_MAX))]
-    pub(crate) instructions: Option<u64>,
-    /// Start each program with a stack of SIZE, such as 1MiB [default: 64KiB]
-    #[arg(long, value_name = "SIZE", requires = "programs", value_parser = quantity::stack)]
-    pub(crate) stack: Option<u32>,
-    /// Give each program memory of SIZE from ADDRESS on, such as 0x80000000:16MiB
-    ///
-    /// A board has memory that an ELF file does not name. It is writable, and 0 wherever the file says
-    /// nothing.
-    #[arg(long, value_name = "ADDRESS:SIZE", requires = "programs", value_parser = quantity::memory_range)]
-    pub(crate) memory: Option<model::MemoryRange>,
-    /// Run programs before caches of these sizes, such as 1KiB,4KiB, instead of those of the profile
-    ///
-    /// Each size is combined with each of --cache-lines, --cache-ways and --cache-policies, as far as
-    /// there is such a cache. One run of a program answers for all of them. The cycles of a pipeline are
-    /// computed for at most 64 caches.
-    #[arg(long, value_name = "SIZE,…", requires = "programs", value_delimiter = ',', value_parser = quantity::cache_bytes)]
-    pub(crate) cache_sizes: Vec<u32>,
-    /// Give these caches lines of SIZE bytes [default: 16]
-    #[arg(long, value_name = "SIZE,…", requires = "programs", value_delimiter = ',', value_parser = quantity::cache_bytes)]
-    pub(crate) cache_lines: Vec<u32>,
-    /// Give these caches sets of N lines, or of all lines (full) [default: 1]
-    #[arg(long, value_name = "N,…", requires = "programs", value_delimiter = ',', value_parser = quantity::ways)]
-    pub(crate) cache_ways: Vec<u32>,
-    /// Replace lines of these caches by lru, fifo, random or plru (a tree of bits) [default: lru]
-    #[arg(long, value_name = "POLICY,…", requires = "programs", value_delimiter = ',', value_parser = quantity::policy)]
-    pub(crate) cache_policies: Vec<model::Replacement>,
-    /// Compute hits and misses alone, without the cycles of a pipeline
-    #[arg(long, requires = "programs")]
-    pub(crate) no_cycles: bool,
-    /// Write a trace of each program of --elf or --rebuild into traces/ of the session's folder, up to
-    /// 200000 steps
-    #[arg(long, requires = "programs", conflicts_with = "redact")]
-    pub(crate) trace: bool,
     #[command(flatten)]
     pub(crate) plan: PlanArgs,
     /// Print summary.json on standard output instead of the text summary
@@ -278,6 +233,35 @@ pub(crate) struct RunArgs {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) verdicts: VerdictArgs,
+}
+
+/// The options that `run` had for programs on simulated caches.
+const OF_PROGRAMS: [&str; 11] = [
+    "--elf",
+    "--rebuild",
+    "--instructions",
+    "--stack",
+    "--memory",
+    "--cache-sizes",
+    "--cache-lines",
+    "--cache-ways",
+    "--cache-policies",
+    "--no-cycles",
+    "--trace",
+];
+
+/// Returns what to type in the place of an option that `run` no longer has; `None` if an error is about another
+/// thing.
+pub(crate) fn moved(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let is_run = std::env::args_os().nth(1).is_some_and(|command| command == "run");
+    (is_run && OF_PROGRAMS.contains(&option.as_str())).then(|| {
+        format!(
+            "run has no {option}; programs run on simulated caches by: scruple core FILE… --sweep"
+        )
+    })
 }
 
 #[derive(Debug, Args)]
@@ -331,7 +315,7 @@ pub(crate) struct VerdictArgs {
 }
 
 /// Options for how any session is measured, and its folder.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct PlanArgs {
     #[command(flatten)]
     pub(crate) measure: MeasureArgs,
@@ -353,7 +337,7 @@ pub(crate) struct PlanArgs {
 }
 
 /// Options for how any session is measured.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct MeasureArgs {
     /// Measure exactly this number of blocks of each experiment instead of stopping on precision
     #[arg(short, long, value_name = "BLOCKS", value_parser = clap::value_parser!(u32).range(1..=i64::from(crate::schedule::BLOCKS_MAX)))]
