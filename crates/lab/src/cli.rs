@@ -179,8 +179,8 @@ pub(crate) enum Command {
     Load(Box<load::LoadArgs>),
     /// Measure the same session on many machines
     ///
-    /// Slurm or ssh starts the jobs. docs/fleet.md describes how, what each node leaves, and what the
-    /// report can and cannot say.
+    /// Slurm starts the jobs, or you start one program on each machine. docs/fleet.md describes how, what each
+    /// node leaves, and what the report can and cannot say.
     Fleet(fleet::FleetArgs),
     /// Print a completion script for a shell
     Completions {

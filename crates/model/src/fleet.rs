@@ -42,9 +42,9 @@ pub struct Fleet {
 pub enum FleetEngine {
     /// Jobs of Slurm, one per node.
     Slurm,
-    /// GNU parallel over ssh.
-    Hosts,
-    /// Whatever starts a program on a machine; the sessions are brought back as files.
+    /// Whatever starts a program on a machine; the sessions are brought back as files. Earlier versions also
+    /// started programs over ssh, on `hosts`.
+    #[serde(alias = "hosts")]
     Gather,
 }
 

@@ -21,8 +21,7 @@ pub(crate) enum FleetCommand {
     /// Measure the same session on many machines and compare them
     ///
     /// Each node runs one job with the whole session. Slurm starts the jobs, each on a node that it
-    /// shares with no other job; with --hosts, GNU parallel starts them over ssh. The shared folder
-    /// records the jobs, so `fleet status`, `fleet collect` and `fleet cancel` work from any shell. A
+    /// shares with no other job. The shared folder records the jobs, so `fleet status`, `fleet collect` and `fleet cancel` work from any shell. A
     /// node that fails is tried again, --retries times. When all nodes are done or have finally
     /// failed, one report shows the machines side by side.
     ///
@@ -53,7 +52,7 @@ pub(crate) enum FleetCommand {
 }
 
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("where").required(true).multiple(true).args(["nodes", "nodelist", "hosts", "gather"])))]
+#[command(group(ArgGroup::new("where").required(true).multiple(true).args(["nodes", "nodelist", "gather"])))]
 pub(crate) struct FleetRunArgs {
     /// Run these experiments only (see `scruple list`) [default: all]
     ///
@@ -61,16 +60,13 @@ pub(crate) struct FleetRunArgs {
     #[arg(value_name = "EXPERIMENT")]
     pub(crate) experiments: Vec<String>,
     /// Use N nodes of Slurm, idle ones first; with --gather, expect N machines
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=fleet::NODES_MAX as i64), conflicts_with_all = ["nodelist", "hosts"])]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=fleet::NODES_MAX as i64), conflicts_with = "nodelist")]
     pub(crate) nodes: Option<u32>,
     /// Use these nodes of Slurm, such as m[1-3],m7
-    #[arg(long, value_name = "LIST", conflicts_with = "hosts")]
+    #[arg(long, value_name = "LIST")]
     pub(crate) nodelist: Option<String>,
-    /// Use these hosts over ssh, without a scheduler, such as a,b,ann@c
-    #[arg(long, value_name = "HOSTS", value_delimiter = ',', conflicts_with_all = ["partition", "constraint", "account", "qos", "reservation"])]
-    pub(crate) hosts: Vec<String>,
     /// Start nothing; print what each machine has to run
-    #[arg(long, conflicts_with_all = ["nodelist", "hosts", "partition", "constraint", "account", "qos", "reservation", "time", "binary", "retries", "node_wait", "cancel_on_interrupt", "no_wait", "json"])]
+    #[arg(long, conflicts_with_all = ["nodelist", "partition", "constraint", "account", "qos", "reservation", "time", "binary", "retries", "node_wait", "cancel_on_interrupt", "no_wait", "json"])]
     pub(crate) gather: bool,
     /// With --gather: let each machine store its session without host names, paths and commands, as
     /// `run --redact` does, and call itself `machine` unless it is given another name
@@ -183,7 +179,4 @@ pub(crate) struct FleetNodeArgs {
     /// Write the session into this folder [default: the current one]
     #[arg(long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// The job of a host without a scheduler
-    #[arg(long, value_name = "JOB", conflicts_with = "node", hide = true)]
-    pub(crate) host: Option<String>,
 }
