@@ -78,12 +78,6 @@ pub struct FleetRequest {
     pub partition: Option<String>,
     /// The features that a node must have.
     pub constraint: Option<String>,
-    /// The account that is charged.
-    pub account: Option<String>,
-    /// The quality of service.
-    pub qos: Option<String>,
-    /// The reservation.
-    pub reservation: Option<String>,
     /// The time after which a job is ended, in seconds.
     pub time_limit_s: u64,
 }

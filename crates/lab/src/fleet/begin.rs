@@ -129,9 +129,6 @@ fn request(args: &FleetRunArgs, plan: &FleetPlan) -> anyhow::Result<FleetRequest
     let mut request = FleetRequest {
         partition: args.partition.clone(),
         constraint: args.constraint.clone(),
-        account: args.account.clone(),
-        qos: args.qos.clone(),
-        reservation: args.reservation.clone(),
         time_limit_s: 0,
     };
     names::request("--", &request)?;
