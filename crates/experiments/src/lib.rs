@@ -41,7 +41,7 @@ mod traps;
 mod wake;
 mod workers;
 
-pub use icache::{Looked, is_any_cache, load, look, start};
+pub use icache::{Looked, is_any_cache, load, look, policy, start};
 pub use planted::PLANTED;
 
 use kit::Experiment;

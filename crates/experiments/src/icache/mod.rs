@@ -13,6 +13,7 @@ mod start;
 
 pub(crate) use own::design as design_of_programs;
 pub use own::{Looked, is_any_cache, look};
+pub use play::policy;
 pub use start::{load, start};
 
 use isa::Stopped;

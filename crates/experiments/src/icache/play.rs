@@ -26,6 +26,17 @@ pub(super) const IMC: Build = [
 /// What random replacement draws from, so that it is the same everywhere.
 const SEED: u64 = 1;
 
+/// Returns the policy by which a cache replaces its lines.
+#[must_use]
+pub fn policy(replacement: Replacement) -> Policy {
+    match replacement {
+        Replacement::Lru => Policy::Lru,
+        Replacement::Fifo => Policy::Fifo,
+        Replacement::Random => Policy::Random { seed: SEED },
+        Replacement::Plru => Policy::Tree,
+    }
+}
+
 /// How lines are placed in a cache, and which one gives way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Placing {
@@ -45,13 +56,7 @@ impl Placing {
         let lines = bytes.checked_div(line_bytes).unwrap_or(0);
         let ways = if self.ways == 0 { lines } else { self.ways };
         let sets = lines.checked_div(ways).unwrap_or(0);
-        let policy = match self.policy {
-            Replacement::Lru => Policy::Lru,
-            Replacement::Fifo => Policy::Fifo,
-            Replacement::Random => Policy::Random { seed: SEED },
-            Replacement::Plru => Policy::Tree,
-        };
-        let config = Config::new(Geometry::new(sets, ways, line_bytes)?, policy)?;
+        let config = Config::new(Geometry::new(sets, ways, line_bytes)?, policy(self.policy))?;
         if config.geometry().bytes() == u64::from(bytes) {
             return Ok(config);
         }

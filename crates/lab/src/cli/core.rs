@@ -4,25 +4,12 @@ use crate::core::options::{Setting, Shape, Window};
 use crate::quantity;
 use crate::sweep::caches::Choice;
 use clap::{Args, ValueEnum};
-use model::MemoryRange;
+use model::{MemoryRange, Replacement};
 use std::path::PathBuf;
 
 const EXIT_CODES: &str = "Exit codes: 0 the program ended well; 2 it failed (its status is not 0, it jumped \
 where no memory is, or a trap had no handler), or usage or environment error; 3 it was stopped at the limit of \
 instructions, or interrupted.";
-
-/// Which line of a set gives way to a new one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PolicyName {
-    /// The one accessed longest ago
-    Lru,
-    /// The one fetched longest ago
-    Fifo,
-    /// Any, with a fixed seed
-    Random,
-    /// The one that a tree of bits points to (pseudo-LRU)
-    Tree,
-}
 
 /// How a cache writes stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -139,9 +126,10 @@ pub(crate) struct CoreArgs {
     /// instructions of 16 bits
     #[arg(long)]
     pub(crate) sizes: bool,
-    /// Choose which line gives way to a new one
-    #[arg(long, value_enum, default_value_t = PolicyName::Lru)]
-    pub(crate) policy: PolicyName,
+    /// Choose which line gives way to a new one: the one accessed longest ago (lru), the one fetched longest ago
+    /// (fifo), any with a fixed seed (random), or the one that a tree of bits points to (plru)
+    #[arg(long, value_name = "POLICY", value_parser = quantity::policy, default_value = "lru")]
+    pub(crate) policy: Replacement,
     /// Assemble into instructions of 16 bits where there are such (C)
     #[arg(long)]
     pub(crate) compressed: bool,

@@ -11,21 +11,18 @@ mod trace;
 
 pub(crate) use options::{Moment, Shape, Window};
 
-use crate::cli::core::{CoreArgs, Example, PolicyName, Preset, WritesName};
+use crate::cli::core::{CoreArgs, Example, Preset, WritesName};
 use crate::destination::place;
 use crate::exit::Exit;
 use crate::{input, sweep, ui};
 use anyhow::{Context, ensure};
 use isa::Program;
-use isa::cache::{self, Geometry, Policy, Writes};
+use isa::cache::{self, Geometry, Writes};
 use isa::pipeline::Parameters;
 use isa::system::{Config, System};
 use model::CoreCurve;
 use run::Loaded;
 use sources::File;
-
-/// The seed of random replacement.
-const SEED: u64 = 1;
 
 pub(crate) fn core(args: &CoreArgs) -> anyhow::Result<Exit> {
     if let Some(example) = args.example {
@@ -87,12 +84,7 @@ fn config(args: &CoreArgs) -> anyhow::Result<Config> {
     };
     args.set.iter().for_each(|setting| setting.apply(&mut core));
     core.check().context("--set")?;
-    let policy = match args.policy {
-        PolicyName::Lru => Policy::Lru,
-        PolicyName::Fifo => Policy::Fifo,
-        PolicyName::Random => Policy::Random { seed: SEED },
-        PolicyName::Tree => Policy::Tree,
-    };
+    let policy = experiments::policy(args.policy);
     let cache = |shape: Option<Shape>, flag: &'static str| {
         let of = |geometry: Geometry| cache::Config::new(geometry, policy).context(flag);
         shape.map(|shape| of(shape.0)).transpose()
