@@ -235,33 +235,49 @@ pub(crate) struct RunArgs {
     pub(crate) verdicts: VerdictArgs,
 }
 
-/// The options that `run` had for programs on simulated caches.
-const OF_PROGRAMS: [&str; 11] = [
-    "--elf",
-    "--rebuild",
-    "--instructions",
-    "--stack",
-    "--memory",
-    "--cache-sizes",
-    "--cache-lines",
-    "--cache-ways",
-    "--cache-policies",
-    "--no-cycles",
-    "--trace",
+/// Options that a command no longer has, and what takes their place.
+const MOVED: [(&str, &[&str], &str); 4] = [
+    (
+        "run",
+        &[
+            "--elf",
+            "--rebuild",
+            "--instructions",
+            "--stack",
+            "--memory",
+            "--cache-sizes",
+            "--cache-lines",
+            "--cache-ways",
+            "--cache-policies",
+            "--no-cycles",
+            "--trace",
+        ],
+        "programs run on simulated caches by: scruple core FILE… --sweep",
+    ),
+    (
+        "fleet",
+        &["--hosts"],
+        "begin the fleet with --gather, and start scruple fleet node on each host",
+    ),
+    (
+        "fleet",
+        &["--account", "--qos", "--reservation"],
+        "Slurm takes it from SBATCH_ACCOUNT, SBATCH_QOS or SBATCH_RESERVATION",
+    ),
+    ("fleet", &["--cancel-on-interrupt"], "the jobs are cancelled by: scruple fleet cancel DIR"),
 ];
 
-/// Returns what to type in the place of an option that `run` no longer has; `None` if an error is about another
-/// thing.
+/// Returns what to type in the place of an option that a command no longer has; `None` if an error is about
+/// another thing.
 pub(crate) fn moved(error: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
         return None;
     };
-    let is_run = std::env::args_os().nth(1).is_some_and(|command| command == "run");
-    (is_run && OF_PROGRAMS.contains(&option.as_str())).then(|| {
-        format!(
-            "run has no {option}; programs run on simulated caches by: scruple core FILE… --sweep"
-        )
-    })
+    let command = std::env::args_os().nth(1)?;
+    let (of, _, instead) = MOVED
+        .into_iter()
+        .find(|(of, options, _)| command == *of && options.contains(&option.as_str()))?;
+    Some(format!("{of} has no {option}; {instead}"))
 }
 
 #[derive(Debug, Args)]

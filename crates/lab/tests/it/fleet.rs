@@ -221,6 +221,8 @@ fn a_wrong_plan_is_an_error_here_and_not_on_the_nodes() {
     );
     assert!(error(&["null", "--nodes", "1", "--affinity", "x"]).contains("--affinity"));
     assert!(error(&["null", "--nodes", "9", "--profile", "smoke"]).contains("3 could be used now"));
+    assert!(error(&["null", "--hosts", "a"]).contains("--gather"));
+    assert!(error(&["null", "--nodes", "1", "--account", "a"]).contains("SBATCH_ACCOUNT"));
     assert_eq!(cluster.submissions(), 0);
     fs::create_dir(cluster.folder()).unwrap();
     fs::write(cluster.folder().join("mine"), "").unwrap();
