@@ -120,7 +120,7 @@ impl Drop for Background {
 }
 
 /// The programs that tests need, besides DuckDB.
-const TOOLS: [&str; 4] = ["browser", "RISC-V emulator", "GNU parallel", "Python with venv"];
+const TOOLS: [&str; 3] = ["browser", "RISC-V emulator", "Python with venv"];
 
 /// Stands between what was skipped and the reason.
 const SKIPPED: &str = ": SKIPPED, ";

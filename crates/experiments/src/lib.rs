@@ -41,11 +41,11 @@ mod traps;
 mod wake;
 mod workers;
 
-pub use icache::{KERNEL, Looked, carried, is_any_cache, load, look, start};
+pub use icache::{Looked, is_any_cache, load, look, policy, start};
 pub use planted::PLANTED;
 
 use kit::Experiment;
-use kit::model::{Design, ProgramFile};
+use kit::model::{Design, ProgramFile, Response};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use toml::Spanned;
@@ -56,7 +56,15 @@ use toml::de::{DeTable, DeValue};
 /// # Panics
 /// The declaration is wrong: a test of this room reads all of them.
 fn declared(id: &str, toml: &str) -> Design {
-    let mut design = match study::experiment(id, toml) {
+    declared_with(id, toml, Vec::new())
+}
+
+/// Reads an experiment's declaration, which has these responses besides its own.
+///
+/// # Panics
+/// As [`declared`].
+fn declared_with(id: &str, toml: &str, responses: Vec<Response>) -> Design {
+    let mut design = match study::experiment_with(id, toml, responses) {
         Ok(design) => design,
         Err(error) => panic!("{error}"),
     };
@@ -144,24 +152,10 @@ pub fn presets() -> Vec<study::Preset> {
     }
 }
 
-/// The experiments that program files can be given to, each with what makes its design for some.
-const OF_PROGRAMS: [(&str, OfPrograms); 2] = [
-    (icache::EXPERIMENT.id, icache::design_of_programs),
-    (traps::EXPERIMENT.id, traps::design_of_programs),
-];
-
-/// Makes an experiment's design for some program files, of which others are compared with the first.
-type OfPrograms = fn(&[ProgramFile]) -> Design;
-
-/// Returns the names of the experiments that program files can be given to.
-pub fn of_programs() -> impl Iterator<Item = &'static str> {
-    OF_PROGRAMS.into_iter().map(|(id, _)| id)
-}
-
-/// Returns the design of an experiment for some program files; `None` if it takes none.
+/// Returns the design of an experiment for some program files, of which others are compared with the first; `None`
+/// if it takes none, or if no caches are chosen.
 pub fn design_of_programs(id: &str, programs: &[ProgramFile]) -> Option<Design> {
-    let (_, made) = OF_PROGRAMS.into_iter().find(|(known, _)| *known == id)?;
-    Some(made(programs))
+    icache::design_of_programs(programs).filter(|design| design.id == id)
 }
 
 #[cfg(test)]

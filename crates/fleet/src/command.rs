@@ -1,4 +1,4 @@
-//! Programs of an engine, started with lists of arguments, bounded in time and in what they say.
+//! Programs of Slurm, started with lists of arguments, bounded in time and in what they say.
 
 use crate::Error;
 use std::path::Path;
@@ -21,7 +21,7 @@ const COMPLAINT_CHARACTERS_MAX: usize = 400;
 /// What users set for their own eyes and scripts, and what a surrounding job sets, changes what the
 /// programs print and what is submitted. All of it is removed, except what finds the cluster and
 /// names who pays.
-const FAMILIES: [&str; 6] = ["SLURM_", "SBATCH_", "SQUEUE_", "SINFO_", "SCANCEL_", "PARALLEL"];
+const FAMILIES: [&str; 5] = ["SLURM_", "SBATCH_", "SQUEUE_", "SINFO_", "SCANCEL_"];
 const KEPT: [&str; 6] = [
     "SLURM_CONF",
     "SLURM_CONF_SERVER",

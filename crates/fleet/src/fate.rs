@@ -1,7 +1,7 @@
 //! What became of a node, from what the engine says and what lies in the folder.
 
 use crate::Published;
-use crate::engine::Seen;
+use crate::slurm::Seen;
 use model::{FleetNode, NodeStanding};
 
 /// What became of a node.

@@ -1,9 +1,10 @@
 //! Sessions of one plan on many machines.
 //!
-//! This room submits jobs to an engine that exists already (Slurm, or GNU parallel over ssh), keeps the
+//! This room submits jobs to Slurm, keeps the
 //! shared folder in which they leave their sessions ([`Folder`]), takes in those of machines that share
-//! nothing ([`Intake`]), and says what became of each node ([`Fate`]). It knows engines and folders. It does not know what a session holds, what its numbers mean,
-//! or what a page looks like, and it prints nothing.
+//! nothing ([`Intake`]), and says what became of each node
+//! ([`Fate`]). It knows Slurm and folders. It does not know what a session holds, what its numbers mean, or what
+//! a page looks like, and it prints nothing.
 //!
 //! No text from outside is ever read by a shell: options are arguments of a process, the job's script is
 //! the same for every fleet, and every name is checked against a set of characters before anything is
@@ -12,12 +13,9 @@
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on has failed"))]
 
 mod command;
-mod engine;
 mod error;
 mod fate;
 mod folder;
-mod gather;
-mod hosts;
 mod intake;
 mod jobs;
 pub mod names;

@@ -17,7 +17,7 @@ const PATH_BYTES_MAX: usize = 1024;
 
 const WORD_MARKS: &str = "_.+-";
 
-/// A partition, account, quality of service or reservation: letters, digits and `_.+-`, of which the
+/// A partition: letters, digits and `_.+-`, of which the
 /// first is a letter, a digit or `_`, so that it cannot be taken for an option.
 ///
 /// # Errors
@@ -77,14 +77,8 @@ pub fn path(what: &str, text: &str) -> Result<(), Error> {
 }
 
 /// Returns what a scheduler may be asked for: its options, their values, and how a value is checked.
-pub(crate) fn options(request: &FleetRequest) -> [(&'static str, &Option<String>, Check); 5] {
-    [
-        ("partition", &request.partition, partitions),
-        ("constraint", &request.constraint, constraint),
-        ("account", &request.account, word),
-        ("qos", &request.qos, word),
-        ("reservation", &request.reservation, word),
-    ]
+pub(crate) fn options(request: &FleetRequest) -> [(&'static str, &Option<String>, Check); 2] {
+    [("partition", &request.partition, partitions), ("constraint", &request.constraint, constraint)]
 }
 
 type Check = fn(&str, &str) -> Result<(), Error>;
@@ -92,7 +86,7 @@ type Check = fn(&str, &str) -> Result<(), Error>;
 /// Checks what a scheduler is to be asked for; `before` stands before the name of an option.
 ///
 /// # Errors
-/// As [`partitions`], [`constraint`] and [`word`].
+/// As [`partitions`] and [`constraint`].
 pub fn request(before: &str, request: &FleetRequest) -> Result<(), Error> {
     for (option, value, check) in options(request) {
         value.iter().try_for_each(|value| check(&format!("{before}{option}"), value))?;

@@ -2,18 +2,23 @@
 //! versions and its accounting may not be there.
 
 use crate::command::{answer, program};
-use crate::engine::{Engine, Seen, words};
 use crate::folder::{LOG_FOLDER, SCRIPT_FILE};
 use crate::{Error, Folder, names};
 use model::{Fleet, FleetRequest};
 use std::process::Command;
 
-/// Jobs of Slurm, one per node.
-///
-/// A job owns its node (`--exclusive`, all memory) and holds the whole session in its batch step: a
-/// process that `srun` starts gets one CPU by default, and a job per trial would cost more than the
-/// trial.
-pub(crate) struct Slurm;
+/// What Slurm says of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// Its number.
+    pub(crate) job: String,
+    /// Its state: `PENDING`, `RUNNING`, `NODE_FAIL`…
+    pub(crate) state: String,
+    /// Where it is; empty while it is nowhere.
+    pub(crate) node: String,
+    /// Why it is in that state; may be empty.
+    pub(crate) reason: String,
+}
 
 /// The states in which a node takes no job. What else a node may be (idle, allocated, asleep to save
 /// power…), it comes back from.
@@ -33,6 +38,9 @@ pub fn usable(request: &FleetRequest) -> Result<Vec<String>, Error> {
     usable_of(&answer(&mut sinfo)?, request.constraint.as_deref())
 }
 
+/// A job owns its node (`--exclusive`, all memory) and holds the whole session in its batch step: a
+/// process that `srun` starts gets one CPU by default, and a job per trial would cost more than the
+/// trial.
 fn sbatch(fleet: &Fleet, node: &str) -> Command {
     let folder = &fleet.folder;
     let mut sbatch = program("sbatch");
@@ -49,7 +57,8 @@ fn sbatch(fleet: &Fleet, node: &str) -> Command {
     for (option, value, _) in names::options(&fleet.request) {
         sbatch.args(value.iter().map(|value| format!("--{option}={value}")));
     }
-    sbatch.arg(format!("{folder}/{SCRIPT_FILE}")).args(words(fleet, ["--node", node]));
+    sbatch.arg(format!("{folder}/{SCRIPT_FILE}"));
+    sbatch.args([&*fleet.binary, "fleet", "node", &*fleet.folder, "--node", node]);
     sbatch
 }
 
@@ -58,28 +67,39 @@ fn job_name(fleet: &Fleet) -> String {
     format!("scruple-{}", fleet.fleet)
 }
 
-impl Engine for Slurm {
-    fn submit(&self, folder: &mut Folder, places: &[usize]) -> Result<(), Error> {
-        for place in places {
-            let node = &folder.fleet.nodes[*place].name;
-            let job = job_of(&answer(&mut sbatch(&folder.fleet, node))?)?;
-            folder.accept(&[*place], &job)?;
-        }
-        Ok(())
+/// Submits a job for each node at these places of the fleet, and writes down each as soon as Slurm has it: none is
+/// forgotten if a later one is refused.
+///
+/// # Errors
+/// What `sbatch` said, or that the folder cannot be written.
+pub(crate) fn submit(folder: &mut Folder, places: &[usize]) -> Result<(), Error> {
+    for place in places {
+        let node = &folder.fleet.nodes[*place].name;
+        let job = job_of(&answer(&mut sbatch(&folder.fleet, node))?)?;
+        folder.accept(*place, job)?;
     }
+    Ok(())
+}
 
-    fn list(&self, folder: &Folder) -> Result<Vec<Seen>, Error> {
-        let mut squeue = program("squeue");
-        squeue.args(["-h", "-t", "all", "-o", "%i|%T|%N|%r", "-n", &job_name(&folder.fleet)]);
-        Ok(answer(&mut squeue)?.lines().filter_map(seen).collect())
-    }
+/// Returns what is known of the fleet's jobs. A job that is not in the list is known no more.
+///
+/// # Errors
+/// What `squeue` said.
+pub(crate) fn list(fleet: &Fleet) -> Result<Vec<Seen>, Error> {
+    let mut squeue = program("squeue");
+    squeue.args(["-h", "-t", "all", "-o", "%i|%T|%N|%r", "-n", &job_name(fleet)]);
+    Ok(answer(&mut squeue)?.lines().filter_map(seen).collect())
+}
 
-    fn cancel(&self, _: &Folder, jobs: &[String]) -> Result<(), Error> {
-        if jobs.is_empty() {
-            return Ok(());
-        }
-        answer(program("scancel").arg("--quiet").args(jobs)).map(|_| ())
+/// Ends jobs, whatever they do; those that have ended already are left alone.
+///
+/// # Errors
+/// What `scancel` said.
+pub(crate) fn cancel(jobs: &[String]) -> Result<(), Error> {
+    if jobs.is_empty() {
+        return Ok(());
     }
+    answer(program("scancel").arg("--quiet").args(jobs)).map(|_| ())
 }
 
 /// The job of `sbatch --parsable`: "12", or "12;cluster".

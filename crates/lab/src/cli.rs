@@ -1,6 +1,7 @@
 use crate::quantity;
 use crate::ui::Color;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 use model::Profile;
 use std::ffi::OsString;
@@ -185,8 +186,8 @@ pub(crate) enum Command {
     Load(Box<load::LoadArgs>),
     /// Measure the same session on many machines
     ///
-    /// Slurm or ssh starts the jobs. docs/fleet.md describes how, what each node leaves, and what the
-    /// report can and cannot say.
+    /// Slurm starts the jobs, or you start one program on each machine. docs/fleet.md describes how, what each
+    /// node leaves, and what the report can and cannot say.
     Fleet(fleet::FleetArgs),
     /// Print a completion script for a shell
     Completions {
@@ -221,7 +222,6 @@ fn profile(known: &'static [(Profile, &str)]) -> impl TypedValueParser<Value = P
 }
 
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("programs").args(["elf", "rebuild"]))]
 pub(crate) struct RunArgs {
     /// Run these experiments only, or a preset (see `scruple list`) [default: all]
     ///
@@ -233,51 +233,6 @@ pub(crate) struct RunArgs {
     /// Set how much to measure
     #[arg(long, value_parser = profile(&PROFILES), default_value = "quick", conflicts_with = "resume")]
     pub(crate) profile: Profile,
-    /// Have icache run this RV32IMAC ELF file instead of its own programs; may be repeated
-    ///
-    /// The other files are compared with the first. Each trial reads the file again and fails if it
-    /// has changed. docs/icache.md says what a program may do.
-    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
-    pub(crate) elf: Vec<PathBuf>,
-    /// Build icache's own program with the installed RISC-V compilers, at -O0 to -O3 and -Os, with and
-    /// without compressed instructions, and run the results
-    #[arg(long, conflicts_with_all = ["resume", "redact"])]
-    pub(crate) rebuild: bool,
-    /// Stop a program of --elf or --rebuild after N instructions [default: 10000000]
-    #[arg(long, value_name = "N", requires = "programs", value_parser = clap::value_parser!(u64).range(1..=model::ProgramFile::INSTRUCTIONS_MAX))]
-    pub(crate) instructions: Option<u64>,
-    /// Start each program with a stack of SIZE, such as 1MiB [default: 64KiB]
-    #[arg(long, value_name = "SIZE", requires = "programs", value_parser = quantity::stack)]
-    pub(crate) stack: Option<u32>,
-    /// Give each program memory of SIZE from ADDRESS on, such as 0x80000000:16MiB
-    ///
-    /// A board has memory that an ELF file does not name. It is writable, and 0 wherever the file says
-    /// nothing.
-    #[arg(long, value_name = "ADDRESS:SIZE", requires = "programs", value_parser = quantity::memory_range)]
-    pub(crate) memory: Option<model::MemoryRange>,
-    /// Run programs before caches of these sizes, such as 1KiB,4KiB, instead of those of the profile
-    ///
-    /// Each size is combined with each of --cache-lines, --cache-ways and --cache-policies, as far as
-    /// there is such a cache. One run of a program answers for all of them. The cycles of a pipeline are
-    /// computed for at most 64 caches.
-    #[arg(long, value_name = "SIZE,…", requires = "programs", value_delimiter = ',', value_parser = quantity::cache_bytes)]
-    pub(crate) cache_sizes: Vec<u32>,
-    /// Give these caches lines of SIZE bytes [default: 16]
-    #[arg(long, value_name = "SIZE,…", requires = "programs", value_delimiter = ',', value_parser = quantity::cache_bytes)]
-    pub(crate) cache_lines: Vec<u32>,
-    /// Give these caches sets of N lines, or of all lines (full) [default: 1]
-    #[arg(long, value_name = "N,…", requires = "programs", value_delimiter = ',', value_parser = quantity::ways)]
-    pub(crate) cache_ways: Vec<u32>,
-    /// Replace lines of these caches by lru, fifo, random or plru (a tree of bits) [default: lru]
-    #[arg(long, value_name = "POLICY,…", requires = "programs", value_delimiter = ',', value_parser = quantity::policy)]
-    pub(crate) cache_policies: Vec<model::Replacement>,
-    /// Compute hits and misses alone, without the cycles of a pipeline
-    #[arg(long, requires = "programs")]
-    pub(crate) no_cycles: bool,
-    /// Write a trace of each program of --elf or --rebuild into traces/ of the session's folder, up to
-    /// 200000 steps
-    #[arg(long, requires = "programs", conflicts_with = "redact")]
-    pub(crate) trace: bool,
     #[command(flatten)]
     pub(crate) plan: PlanArgs,
     /// Print summary.json on standard output instead of the text summary
@@ -285,6 +240,51 @@ pub(crate) struct RunArgs {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) verdicts: VerdictArgs,
+}
+
+/// Options that a command no longer has, and what takes their place.
+const MOVED: [(&str, &[&str], &str); 4] = [
+    (
+        "run",
+        &[
+            "--elf",
+            "--rebuild",
+            "--instructions",
+            "--stack",
+            "--memory",
+            "--cache-sizes",
+            "--cache-lines",
+            "--cache-ways",
+            "--cache-policies",
+            "--no-cycles",
+            "--trace",
+        ],
+        "programs run on simulated caches by: scruple core FILE… --sweep",
+    ),
+    (
+        "fleet",
+        &["--hosts"],
+        "begin the fleet with --gather, and start scruple fleet node on each host",
+    ),
+    (
+        "fleet",
+        &["--account", "--qos", "--reservation"],
+        "Slurm takes it from SBATCH_ACCOUNT, SBATCH_QOS or SBATCH_RESERVATION",
+    ),
+    ("fleet", &["--cancel-on-interrupt"], "the jobs are cancelled by: scruple fleet cancel DIR"),
+];
+
+/// Returns what to type in the place of an option that a command no longer has; `None` if an error is about
+/// another thing.
+pub(crate) fn moved(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let command = std::env::args_os().nth(1)?;
+    let (of, _, instead) = MOVED
+        .into_iter()
+        .find(|(of, options, _)| command == *of && options.contains(&option.as_str()))?;
+    Some(format!("{of} has no {option}; {instead}"))
 }
 
 #[derive(Debug, Args)]
@@ -338,7 +338,7 @@ pub(crate) struct VerdictArgs {
 }
 
 /// Options for how any session is measured, and its folder.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct PlanArgs {
     #[command(flatten)]
     pub(crate) measure: MeasureArgs,
@@ -360,7 +360,7 @@ pub(crate) struct PlanArgs {
 }
 
 /// Options for how any session is measured.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct MeasureArgs {
     /// Measure exactly this number of blocks of each experiment instead of stopping on precision
     #[arg(short, long, value_name = "BLOCKS", value_parser = clap::value_parser!(u32).range(1..=i64::from(crate::schedule::BLOCKS_MAX)))]

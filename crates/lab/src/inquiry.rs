@@ -50,12 +50,13 @@ pub(crate) fn perform(
     args: &PlanArgs,
     purpose: Purpose,
     json: bool,
+    verdicts: Option<&VerdictArgs>,
     plan: impl FnOnce() -> anyhow::Result<Plan>,
 ) -> anyhow::Result<Exit> {
     if args.dry_run {
         return dry_run::show(&plan()?, json);
     }
-    conclude(open(args, purpose, || conduct::begin(plan()?))?, json, None)
+    conclude(open(args, purpose, || conduct::begin(plan()?))?, json, verdicts)
 }
 
 /// Measures a session and shows what it answers. Returns how the command ends.

@@ -24,12 +24,12 @@ mod lookup;
 mod named_files;
 mod parallel;
 mod plan;
-mod programs;
 mod progress;
 mod quantity;
 mod query;
 mod redaction;
 mod rescue;
+mod run;
 mod scale;
 mod schedule;
 mod scratch;
@@ -41,6 +41,7 @@ mod spoken;
 mod squeezes;
 mod study;
 mod study_file;
+mod sweep;
 mod syscalls;
 mod ui;
 mod variables;
@@ -72,6 +73,10 @@ fn main() -> ExitCode {
                 ));
                 return Exit::Error.into();
             }
+            if let Some(instead) = cli::moved(&error) {
+                ui::complain(&anyhow::anyhow!(instead));
+                return Exit::Error.into();
+            }
             // Help and version are asked for; all else is a wrong command line.
             let code = if error.use_stderr() { Exit::Error } else { Exit::Done };
             ui::complain_of_words(&error);
@@ -93,7 +98,7 @@ fn main() -> ExitCode {
 
 fn perform(command: &cli::Command) -> anyhow::Result<Exit> {
     match command {
-        cli::Command::Run(args) => programs::run(args),
+        cli::Command::Run(args) => run::run(args),
         cli::Command::Study(args) => study::study(args),
         cli::Command::Scale(args) => scale::scale(args),
         cli::Command::List(args) => show::list(args),

@@ -72,6 +72,8 @@ pub(crate) fn ways(text: &str) -> Result<u32, String> {
 /// Returns a replacement policy by its name.
 pub(crate) fn policy(text: &str) -> Result<Replacement, String> {
     let known = Replacement::ALL.into_iter().find(|policy| policy.name() == text);
+    // Earlier versions of core called it by what it consists of.
+    let known = known.or((text == "tree").then_some(Replacement::Plru));
     known.ok_or_else(|| "expected lru, fifo, random or plru".into())
 }
 

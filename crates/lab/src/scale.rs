@@ -21,7 +21,7 @@ pub(crate) fn scale(args: &ScaleArgs) -> anyhow::Result<Exit> {
         ui::show(args.json, &scaling, |width| report::scaling_answer(&scaling).text(width))?;
         return Ok(Exit::Done);
     }
-    inquiry::perform(&args.plan, PURPOSE, args.json, || session_plan(args))
+    inquiry::perform(&args.plan, PURPOSE, args.json, None, || session_plan(args))
 }
 
 fn session_plan(args: &ScaleArgs) -> anyhow::Result<Plan> {

@@ -10,7 +10,7 @@ use crate::{inquiry, plan};
 const BUDGET_S: u64 = 60;
 
 pub(crate) fn selftest(args: &SelftestArgs) -> anyhow::Result<Exit> {
-    inquiry::perform(&args.plan, Purpose::Selftest, args.json, || {
+    inquiry::perform(&args.plan, Purpose::Selftest, args.json, None, || {
         let designs = plan::choose(Purpose::Selftest, &args.experiments)?;
         Plan::new(Purpose::Selftest, designs, args.profile, &args.plan, BUDGET_S)
     })

@@ -19,7 +19,7 @@ const KEPT_OF: usize = 4;
 const PURPOSE: Purpose = Purpose::Ask(Inquiry::Why);
 
 pub(crate) fn why(args: &WhyArgs) -> anyhow::Result<Exit> {
-    inquiry::perform(&args.plan, PURPOSE, args.json, || session_plan(args))
+    inquiry::perform(&args.plan, PURPOSE, args.json, None, || session_plan(args))
 }
 
 fn session_plan(args: &WhyArgs) -> anyhow::Result<Plan> {

@@ -42,9 +42,9 @@ pub struct Fleet {
 pub enum FleetEngine {
     /// Jobs of Slurm, one per node.
     Slurm,
-    /// GNU parallel over ssh.
-    Hosts,
-    /// Whatever starts a program on a machine; the sessions are brought back as files.
+    /// Whatever starts a program on a machine; the sessions are brought back as files. Earlier versions also
+    /// started programs over ssh, on `hosts`.
+    #[serde(alias = "hosts")]
     Gather,
 }
 
@@ -78,12 +78,6 @@ pub struct FleetRequest {
     pub partition: Option<String>,
     /// The features that a node must have.
     pub constraint: Option<String>,
-    /// The account that is charged.
-    pub account: Option<String>,
-    /// The quality of service.
-    pub qos: Option<String>,
-    /// The reservation.
-    pub reservation: Option<String>,
     /// The time after which a job is ended, in seconds.
     pub time_limit_s: u64,
 }

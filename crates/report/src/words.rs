@@ -2,7 +2,7 @@
 
 use model::{
     Caches, Cell, ClaimResult, Design, Factor, Inquiry, Lies, Likeness, Lost, Manifest, Outcome,
-    Quantity, Record, Region, Response, Term, Treatment, Verdict,
+    ProgramFile, Quantity, Record, Region, Response, Term, Treatment, Verdict,
 };
 use wording::number::{self, Terms};
 use wording::{command_line, counted, quoted, short};
@@ -297,6 +297,10 @@ const STUDY_QUICK_S: f64 = 30.0;
 /// profile, and the options that were not left at their defaults.
 pub(crate) fn repeat_command(manifest: &Manifest, experiments: &[String]) -> String {
     let options = &manifest.options;
+    let mut own = manifest.designs.iter().filter(|design| experiments.contains(&design.id));
+    if let Some(design) = own.find(|design| !design.programs.is_empty()) {
+        return sweep_command(&design.programs);
+    }
     let command = match options.inquiry {
         Some(inquiry) => inquiry.command(),
         None if options.selftest => "selftest",
@@ -314,14 +318,6 @@ pub(crate) fn repeat_command(manifest: &Manifest, experiments: &[String]) -> Str
     };
     let mut words = vec!["scruple".to_string(), command.to_string()];
     words.extend(Some(what).filter(|what| !what.is_empty()));
-    // All designs of a session are about the same programs.
-    let mut own = manifest.designs.iter().filter(|design| experiments.contains(&design.id));
-    let programs = own.find(|it| !it.programs.is_empty()).map_or(&[][..], |it| &it.programs).iter();
-    words.extend(programs.clone().map(|program| format!("--elf {}", quoted(&program.path))));
-    let most = programs.clone().map(|program| program.instructions_max).max();
-    let stack = programs.clone().find_map(|program| program.stack_bytes);
-    let memory = programs.clone().find_map(|program| program.memory);
-    let caches = programs.clone().find_map(|program| program.caches.as_ref());
     let cpus: Vec<_> = options.cpus.iter().map(u32::to_string).collect();
     let usual_s = options.profile.budget_s() as f64;
     // A study's own time is that of its command, unless somebody asked for another.
@@ -331,9 +327,6 @@ pub(crate) fn repeat_command(manifest: &Manifest, experiments: &[String]) -> Str
     };
     let budget_s = options.time_budget_s.filter(|s| options.selftest || !is_usual(s));
     let stated = [
-        most.map(|most| format!("--instructions {most}")),
-        stack.map(|bytes| format!("--stack {bytes}")),
-        memory.map(|range| format!("--memory {range}")),
         Some(format!("--seed {}", manifest.seed)),
         Some(format!("--profile {}", options.profile.name())),
         options.blocks.map(|blocks| format!("--runs {blocks}")),
@@ -341,12 +334,28 @@ pub(crate) fn repeat_command(manifest: &Manifest, experiments: &[String]) -> Str
         budget_s.map(|budget_s| format!("--time-budget {budget_s}s")),
         (!options.shield).then(|| "--no-shield".to_string()),
     ];
-    words.extend(caches.map(choice));
     words.extend(stated.into_iter().flatten());
     words.join(" ")
 }
 
-/// Returns the options that choose some caches.
+/// Returns the command that runs programs before their caches again.
+fn sweep_command(programs: &[ProgramFile]) -> String {
+    let mut words = vec!["scruple core".to_string()];
+    words.extend(programs.iter().map(|program| quoted(&program.path)));
+    // All programs of a session have the same limits and caches.
+    if let Some(ProgramFile { instructions_max, stack_bytes, memory, caches, .. }) =
+        programs.first()
+    {
+        words.push(format!("--instructions {instructions_max}"));
+        words.extend(stack_bytes.map(|bytes| format!("--stack {bytes}")));
+        words.extend(memory.map(|range| format!("--memory {range}")));
+        words.push("--sweep".into());
+        words.extend(caches.as_ref().map(choice));
+    }
+    words.join(" ")
+}
+
+/// Returns the words that choose some caches.
 fn choice(caches: &Caches) -> String {
     let Caches { bytes, line_bytes, ways, policies, cycles } = caches;
     let list = |all: &[u32]| all.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
@@ -356,12 +365,12 @@ fn choice(caches: &Caches) -> String {
     });
     let policies: Vec<&str> = policies.iter().map(|policy| policy.name()).collect();
     format!(
-        "--cache-sizes {} --cache-lines {} --cache-ways {} --cache-policies {}{}",
+        "size={} line={} ways={} policy={}{}",
         list(bytes),
         list(line_bytes),
         ways.collect::<Vec<_>>().join(","),
         policies.join(","),
-        if *cycles { "" } else { " --no-cycles" }
+        if *cycles { "" } else { " cycles=off" }
     )
 }
 

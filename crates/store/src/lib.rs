@@ -11,7 +11,6 @@
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on has failed"))]
 
-mod beside;
 mod error;
 mod files;
 mod lines;
@@ -26,7 +25,6 @@ mod watched;
 mod words;
 mod write;
 
-pub use beside::Beside;
 pub use error::Error;
 pub use files::Place;
 pub use name::session_name;

@@ -5,8 +5,8 @@ use crate::read::{Stored, check_manifest, read_manifest};
 use crate::trials::{Trials, read_trials};
 use crate::watched::Content;
 use crate::{
-    Beside, CLAIMS_FILE, Error, LINE_BYTES_MAX, LOCK_FILE, MANIFEST_BYTES_MAX, MANIFEST_FILE,
-    REPORT_FILE, SCRATCH_FOLDER, SUMMARY_FILE, TRIALS_BYTES_MAX, TRIALS_FILE, files,
+    CLAIMS_FILE, Error, LINE_BYTES_MAX, LOCK_FILE, MANIFEST_BYTES_MAX, MANIFEST_FILE, REPORT_FILE,
+    SCRATCH_FOLDER, SUMMARY_FILE, TRIALS_BYTES_MAX, TRIALS_FILE, files,
 };
 use model::{Manifest, Record, Summary};
 use serde::de::DeserializeOwned;
@@ -19,8 +19,7 @@ const LINES_BYTES: usize = 4 << 20;
 /// The one process that writes a session.
 ///
 /// It holds the session's lock until it is dropped; the lock file goes with it. All file names
-/// are fixed: nothing that a manifest or a record says becomes part of a path. Those of files
-/// beside ([`Writer::create_beside`]) are given, and checked.
+/// are fixed: nothing that a manifest or a record says becomes part of a path.
 #[derive(Debug)]
 pub struct Writer {
     plan: Plan,
@@ -248,16 +247,6 @@ impl Writer {
         files::replace(&self.pages.dir, MANIFEST_FILE, &content)?;
         self.written.manifest = manifest_of(&self.pages.dir)?;
         Ok(())
-    }
-
-    /// A new file beside the session's own, and its path. The name is made of letters, digits, `.`,
-    /// `_`, `+` and `-`.
-    ///
-    /// # Errors
-    /// [`Error::Displaced`], if it is another name, if there is such a file, or what the operating system refused.
-    pub fn create_beside(&self, kind: Beside, name: &str) -> Result<(File, PathBuf), Error> {
-        self.must_be_in_place()?;
-        crate::beside::create(&self.pages.dir, kind, name)
     }
 
     /// What is derived from the trials.

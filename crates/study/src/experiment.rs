@@ -29,7 +29,7 @@ const EXPRESSION: &str = "an expression such as \"call_ns[getppid] / call_ns[emp
 /// # Errors
 /// The first thing that is wrong with it, with its place, and what would be right.
 pub fn experiment(id: &str, text: &str) -> Result<Design> {
-    design(id, text, Vec::new())
+    experiment_with(id, text, Vec::new())
 }
 
 /// Returns what is measured of a program of the user's, whatever it is: the responses that every trial of a
@@ -45,7 +45,10 @@ pub fn measured() -> Result<Vec<Response>> {
 }
 
 /// Parses the text of a design that has these responses besides those that it declares.
-pub(crate) fn design(id: &str, text: &str, responses: Vec<Response>) -> Result<Design> {
+///
+/// # Errors
+/// As [`experiment`].
+pub fn experiment_with(id: &str, text: &str, responses: Vec<Response>) -> Result<Design> {
     let file = format!("{id}.toml");
     let source = Source { file: &file, text };
     let table = source.parse()?;

@@ -26,7 +26,7 @@ mod table;
 mod why;
 
 pub use example::example;
-pub use experiment::{experiment, measured};
+pub use experiment::{experiment, experiment_with, measured};
 pub use place::{Error, Place};
 pub use preset::{Preset, presets};
 pub use read::{detect, read};

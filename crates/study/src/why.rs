@@ -54,8 +54,9 @@ pub fn why(asked: &WhyRequest<'_>) -> Result<Design, String> {
 
 /// Returns the design that takes every resource.
 fn all_squeezes() -> Result<Design, String> {
-    let design = experiment::measured()
-        .and_then(|responses| experiment::design("why", include_str!("why.toml"), responses));
+    let design = experiment::measured().and_then(|responses| {
+        experiment::experiment_with("why", include_str!("why.toml"), responses)
+    });
     design.map_err(|error| error.to_string())
 }
 

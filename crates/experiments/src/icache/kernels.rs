@@ -38,7 +38,7 @@ pub(super) const KERNELS: [(&str, Build); 14] = kernels![
 ];
 
 /// The responses of all kernels: the middle one, the least and the most.
-pub(super) const RESPONSES: [[&str; 3]; 3] = [
+const RESPONSES: [[&str; 3]; 3] = [
     ["size_ppm", "size_least_ppm", "size_most_ppm"],
     ["misses_ppm", "misses_least_ppm", "misses_most_ppm"],
     ["equal_ppm", "equal_least_ppm", "equal_most_ppm"],

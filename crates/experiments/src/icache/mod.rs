@@ -11,17 +11,16 @@ mod play;
 mod record;
 mod start;
 
-pub(crate) use own::{FACTOR, code, design as design_of_programs, time_limit_ms, which};
+pub(crate) use own::design as design_of_programs;
 pub use own::{Looked, is_any_cache, look};
-pub(crate) use play::Code;
-pub use play::{KERNEL, carried};
+pub use play::policy;
 pub use start::{load, start};
 
 use isa::Stopped;
 use isa::pipeline::Parameters;
 use kit::model::{Replacement, Treatment};
 use kit::{Result, Stop, Trial};
-use play::{Build, Equals, IM, IMC, More, Placing, Setting, play};
+use play::{Build, Code, Equals, IM, IMC, More, Placing, Setting, play};
 
 experiment!("icache", "icache.toml");
 

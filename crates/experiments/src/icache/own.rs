@@ -1,152 +1,178 @@
-//! The experiment on the user's own programs: caches of their choice, and a level for each file.
+//! The experiment on the user's own programs: a level for each file, and the caches of their choice.
 
-use super::kernels;
 use super::play::{Code, Placing};
-use super::record::BY_LINES;
 use isa::{Cause, Exception, Stopped};
 use kit::model::{
-    Account, Caches, Cell, Design, Factor, Finding, Grid, Level, Profile, ProgramFile, Quantity,
-    Replacement, Term,
+    Account, Caches, Cell, Design, Finding, Grid, Level, Profile, ProgramFile, Quantity, Term,
 };
 use kit::{Result, Stop, Trial};
 use std::collections::BTreeSet;
 
+/// What is declared, and what is declared beyond that where the cycles of a pipeline are computed.
+const DECLARED: &str = include_str!("icache_programs.toml");
+const DECLARED_OF_CYCLES: &str = include_str!("icache_programs_cycles.toml");
+
+/// The responses that any program has in any cache, and those that take a pipeline: both are declared with
+/// the programs that scruple carries.
+const OF_ACCESSES: [&str; 11] = [
+    "hit_ppm",
+    "text_bytes",
+    "instruction_count",
+    "short_count",
+    "miss_count",
+    "cold_count",
+    "conflict_count",
+    "capacity_count",
+    "spared_count",
+    "fetched_bytes",
+    "no_reuse_ppm",
+];
+const OF_CYCLES: [&str; 15] = [
+    "line_access_count",
+    "word_access_count",
+    "line_change_count",
+    "hit_lines_ppm",
+    "hit_word_ppm",
+    "hit_change_ppm",
+    "cycles",
+    "cycle_count",
+    "useful_cycles",
+    "operand_cycles",
+    "redirect_cycles",
+    "trap_cycles",
+    "straddle_cycles",
+    "missing_cycles",
+    "filling_cycles",
+];
+
+/// The response that compares a program with the first.
+const EQUAL: &str = "equal_bytes";
+
 /// The factor whose levels are the files.
-pub(crate) const FACTOR: &str = "program";
+pub(super) const FACTOR: &str = "program";
 
-/// The factor of the lines of a set.
+/// The factors of a cache.
+const BYTES: &str = "cache_bytes";
+const LINE_BYTES: &str = "line_bytes";
 pub(super) const WAYS: &str = "ways";
-
-/// Its level for a set of all lines.
-pub(super) const FULL: &str = "full";
-
-/// The factor of which line gives way.
 pub(super) const POLICY: &str = "policy";
+
+/// The level of the ways for a set of all lines.
+pub(super) const FULL: &str = "full";
 
 /// How long a trial may take for each instruction of a program, in nanoseconds: some runs of an
 /// unoptimised build, before hundreds of caches.
 const NS_PER_INSTRUCTION: u64 = 20_000;
 
-/// The carried program that others are compared with.
-const CARRIED: &str = "rv32im";
-
-/// Bytes of a cache, from a profile on: larger than for the programs that scruple carries, whose
-/// loop fits into 64 bytes.
-const SIZES: [(Profile, &[u32]); 3] = [
-    (Profile::Smoke, &[16, 64, 256]),
-    (Profile::Quick, &[32, 128, 512, 1024, 2048, 4096, 8192]),
-    (Profile::Standard, &[16384, 32768]),
-];
-
 /// The most caches of a program whose cycles are computed: each has a pipeline of its own.
 const PIPELINES_MAX: usize = 64;
 
-/// A factor with levels of it; none for all.
-type Varied<'a> = (&'a str, &'a [&'a str]);
-
-/// The caches and cores with which every program runs, from a profile on.
-const GRIDS: [(Profile, &[Varied<'_>]); 8] = [
-    (Profile::Smoke, &[("cache_bytes", &[])]),
-    (Profile::Quick, &[(WAYS, &[FULL]), ("cache_bytes", &["64", "256", "1024", "4096"])]),
-    (Profile::Quick, &[(WAYS, &["4"]), (POLICY, &[]), ("cache_bytes", &["256", "1024"])]),
-    (Profile::Quick, &[("line_bytes", &[]), ("cache_bytes", &["64", "1024"])]),
-    (Profile::Quick, &[("cache_bytes", &["64", "1024"]), ("penalty_cycles", &[])]),
-    (Profile::Quick, &[("fetch_bytes", &[])]),
-    (Profile::Standard, &[(WAYS, &["2"]), ("cache_bytes", &[])]),
-    (Profile::Standard, &[(WAYS, &[FULL]), ("cache_bytes", &[])]),
-];
-
-/// Returns the design for some files, of which the first is the one that others are compared with:
-/// the declared one with other programs, larger caches or those that the files name, and findings about
-/// each file.
-pub(crate) fn design(programs: &[ProgramFile]) -> Design {
-    let mut design = super::design();
-    let first = programs.first().map(|program| program.level.as_str()).unwrap_or_default();
-    design.question = "How do your programs use an instruction cache?".into();
-    // Its first sentence is about the programs that scruple carries.
-    let method = design.method.split_once(". ").map_or("", |(_, method)| method);
-    design.method = format!(
-        "{method} The programs are yours: each is one file, known by its SHA-256, and a trial that \
-         finds another content fails. One run of a program answers for all caches."
-    );
-    let is_carried = |name: &str| ["workload", "build", "compiler", "mapping"].contains(&name);
-    design.factors.retain(|factor| !is_carried(&factor.name));
-    design.factors.insert(0, which(programs));
-    let at = design.factors.iter().position(|factor| factor.name == "line_bytes").unwrap_or(0);
-    design.factors.insert(at, ways());
-    design.factors.insert(at + 1, policies());
-    set_levels(&mut design, "cache_bytes", sizes());
-    design.grids = GRIDS.iter().map(|(from, vary)| grid(*from, vary)).collect();
-    let of_kernels = kernels::RESPONSES.as_flattened();
-    design.responses.retain(|response| !of_kernels.contains(&response.name.as_str()));
-    design.figures.retain(|figure| !figure.plot.at.contains_key("workload"));
-    for response in &mut design.responses {
-        response.label = response.label.replace(CARRIED, first);
-        response.limits.clear();
-    }
-    for name in design.figures.iter_mut().flat_map(|figure| &mut figure.plot.by) {
-        match name.as_str() {
-            "build" => *name = FACTOR.into(),
-            "mapping" => *name = WAYS.into(),
+/// Returns the design for some files, of which the first is the one that others are compared with, before the
+/// caches that are chosen for it; `None` without any.
+pub(crate) fn design(programs: &[ProgramFile]) -> Option<Design> {
+    let first = programs.first()?;
+    let caches = first.caches.as_ref()?;
+    let grids = grids(caches);
+    let count: usize = grids.iter().map(|grid| grid.vary[0].1.len()).sum();
+    let mut design = declared(caches.cycles && count <= PIPELINES_MAX);
+    let of_bytes = |bytes: u32| Level::number(u64::from(bytes), "bytes");
+    let policies: Vec<&str> = caches.policies.iter().map(|policy| policy.name()).collect();
+    for factor in &mut design.factors {
+        match factor.name.as_str() {
+            FACTOR => {
+                factor.levels =
+                    programs.iter().map(|it| Level::new(&it.level, &it.about)).collect();
+                factor.baseline.clone_from(&first.level);
+            }
+            BYTES => factor.levels = sorted(&caches.bytes).into_iter().map(of_bytes).collect(),
+            LINE_BYTES => {
+                factor.levels = sorted(&caches.line_bytes).into_iter().map(of_bytes).collect();
+            }
+            WAYS => factor.levels = sorted_ways(caches).into_iter().map(of_ways).collect(),
+            POLICY => factor.levels.retain(|level| policies.contains(&level.name.as_str())),
             _ => {}
         }
+        // The first cache is the one that findings are about.
+        let chosen = grids.first().into_iter().flat_map(|grid| &grid.vary);
+        if let Some((_, levels)) = chosen.clone().find(|(name, _)| *name == factor.name)
+            && let Some(level) = levels.first()
+        {
+            factor.baseline.clone_from(level);
+        }
     }
+    design.grids = grids;
     if programs.len() == 1 {
-        design.responses.retain(|response| response.name != "equal_bytes");
+        design.responses.retain(|response| response.name != EQUAL);
     }
-    let chosen = programs.first().and_then(|program| program.caches.as_ref());
-    let cycles = chosen.is_none_or(|caches| choose(&mut design, caches));
-    if !cycles {
-        leave_out_cycles(&mut design);
-    }
-    design.findings = findings(&design, programs, cycles);
-    let like = design.accounts.drain(..).next().filter(|_| cycles);
-    let accounts = programs.iter().enumerate().filter_map(|(number, program)| {
-        Some(account(like.as_ref()?, &size_in_words(&design), number, program))
-    });
-    design.accounts = accounts.collect();
-    design.claims = Vec::new();
+    design.findings = findings(&design, programs);
+    let like = std::mem::take(&mut design.accounts);
+    let size = size_in_words(&design);
+    design.accounts = like
+        .iter()
+        .flat_map(|like| (0..).zip(programs).map(|program| account(like, &size, program)))
+        .collect();
     design.programs = programs.to_vec();
-    design.time_limit_ms = time_limit_ms(&design, programs);
-    design
-}
-
-/// How long a trial of some programs may take, of a design for programs that take no time.
-pub(crate) fn time_limit_ms(design: &Design, programs: &[ProgramFile]) -> u64 {
     let steps_max = programs.iter().map(|program| program.instructions_max).max().unwrap_or(0);
     let own_ms = steps_max.saturating_mul(NS_PER_INSTRUCTION) / 1_000_000;
-    design.time_limit_ms.saturating_add(own_ms)
+    design.time_limit_ms = design.time_limit_ms.saturating_add(own_ms);
+    Some(design)
 }
 
-fn set_levels(design: &mut Design, factor: &str, levels: Vec<Level>) {
-    for factor in design.factors.iter_mut().filter(|it| it.name == factor) {
-        factor.levels.clone_from(&levels);
+/// Returns the design as it is declared, for a program that stands for all.
+fn declared(cycles: bool) -> Design {
+    let of_cycles = if cycles { &OF_CYCLES[..] } else { &[] };
+    let mut responses = super::design().responses;
+    responses.retain(|it| OF_ACCESSES.iter().chain(of_cycles).any(|name| *name == it.name));
+    // They are about instructions of the programs that scruple carries.
+    responses.iter_mut().for_each(|response| response.limits.clear());
+    let more = if cycles { DECLARED_OF_CYCLES } else { "" };
+    crate::declared_with(super::EXPERIMENT.id, &format!("{DECLARED}\n{more}"), responses)
+}
+
+/// Returns a grid for each placing and line of a choice, with the sizes that such a cache can have; each
+/// program runs before all of them.
+fn grids(caches: &Caches) -> Vec<Grid> {
+    let mut grids = Vec::new();
+    for policy in sorted(&caches.policies) {
+        for ways in sorted_ways(caches) {
+            for line_bytes in sorted(&caches.line_bytes) {
+                let placing = Placing { ways, policy };
+                let mut sizes = sorted(&caches.bytes);
+                sizes.retain(|bytes| placing.cache(*bytes, line_bytes).is_ok());
+                if !sizes.is_empty() {
+                    grids.push(grid(placing, line_bytes, &sizes));
+                }
+            }
+        }
     }
+    grids
 }
 
-fn sizes() -> Vec<Level> {
-    let all = SIZES.iter().flat_map(|(from, sizes)| sizes.iter().map(|bytes| (*bytes, *from)));
-    let mut all: Vec<(u32, Profile)> = all.collect();
-    all.sort_by_key(|(bytes, _)| *bytes);
-    let level = |(bytes, from): (u32, Profile)| Level { from, ..of_bytes(bytes) };
-    all.into_iter().map(level).collect()
+fn grid(placing: Placing, line_bytes: u32, bytes: &[u32]) -> Grid {
+    let varied = [
+        (BYTES, bytes.iter().map(u32::to_string).collect()),
+        (FACTOR, Vec::new()),
+        (LINE_BYTES, vec![line_bytes.to_string()]),
+        (WAYS, vec![of_ways(placing.ways).name]),
+        (POLICY, vec![placing.policy.name().into()]),
+    ];
+    let vary = varied.into_iter().map(|(factor, levels)| (factor.to_owned(), levels)).collect();
+    Grid { from: Profile::Smoke, vary }
 }
 
-fn of_bytes(bytes: u32) -> Level {
-    Level::number(u64::from(bytes), "bytes")
+fn sorted<T: Copy + Ord>(chosen: &[T]) -> Vec<T> {
+    let all: BTreeSet<T> = chosen.iter().copied().collect();
+    all.into_iter().collect()
 }
 
-fn ways() -> Factor {
-    Factor {
-        name: WAYS.into(),
-        about: "how many lines a set of the cache has".into(),
-        levels: [1, 2, 4, 0].map(of_ways).into(),
-        baseline: "1".into(),
-        ..Factor::default()
-    }
+/// Returns the numbers of ways of a choice; all lines (0) come last.
+fn sorted_ways(caches: &Caches) -> Vec<u32> {
+    let mut ways = sorted(&caches.ways);
+    ways.sort_by_key(|ways| ways.wrapping_sub(1));
+    ways
 }
 
-/// The level of a set of N lines; of all for 0.
+/// Returns the level of a set of N lines; of all for 0.
 fn of_ways(ways: u32) -> Level {
     let (name, about, label) = match ways {
         0 => (FULL.to_owned(), "a line may stand anywhere".into(), "fully associative".into()),
@@ -161,136 +187,10 @@ fn of_ways(ways: u32) -> Level {
     Level { label, ..Level::new(&name, &about) }
 }
 
-fn policies() -> Factor {
-    Factor {
-        name: POLICY.into(),
-        about: "which line of a set gives way to a new one".into(),
-        label: "replacement".into(),
-        levels: Replacement::ALL.map(of_policy).into(),
-        baseline: Replacement::Lru.name().into(),
-        ..Factor::default()
-    }
-}
-
-fn of_policy(policy: Replacement) -> Level {
-    let (about, label) = match policy {
-        Replacement::Lru => ("the one accessed longest ago", "LRU"),
-        Replacement::Fifo => ("the one fetched longest ago", "FIFO"),
-        Replacement::Random => ("any, drawn at random from a fixed seed", "random"),
-        Replacement::Plru => ("the one that a binary tree of bits points to", "pseudo-LRU"),
-    };
-    Level { label: label.into(), ..Level::new(policy.name(), about) }
-}
-
-/// Gives a design the caches of a choice, each of which every program runs before. Returns whether
-/// their cycles are computed.
-fn choose(design: &mut Design, caches: &Caches) -> bool {
-    let (bytes, line_bytes) = (sorted(&caches.bytes), sorted(&caches.line_bytes));
-    let (mut ways, policies) = (sorted(&caches.ways), sorted(&caches.policies));
-    // All lines come last.
-    ways.sort_by_key(|ways| ways.wrapping_sub(1));
-    design.grids.clear();
-    let mut count = 0;
-    let mut first = None;
-    for (policy, ways) in policies.iter().flat_map(|policy| ways.iter().map(|it| (*policy, *it))) {
-        for line_bytes in &line_bytes {
-            let placing = Placing { ways, policy };
-            let there = bytes.iter().filter(|bytes| placing.cache(**bytes, *line_bytes).is_ok());
-            let there: Vec<u32> = there.copied().collect();
-            let Some(smallest) = there.first() else { continue };
-            first.get_or_insert((*smallest, *line_bytes, ways, policy));
-            count += there.len();
-            design.grids.push(chosen_grid(placing, *line_bytes, &there));
-        }
-    }
-    set_levels(design, "cache_bytes", bytes.into_iter().map(of_bytes).collect());
-    set_levels(design, "line_bytes", line_bytes.into_iter().map(of_bytes).collect());
-    set_levels(design, WAYS, ways.into_iter().map(of_ways).collect());
-    set_levels(design, POLICY, policies.into_iter().map(of_policy).collect());
-    if let Some((bytes, line_bytes, ways, policy)) = first {
-        for factor in &mut design.factors {
-            match factor.name.as_str() {
-                "cache_bytes" => factor.baseline = bytes.to_string(),
-                "line_bytes" => factor.baseline = line_bytes.to_string(),
-                WAYS => factor.baseline = of_ways(ways).name,
-                POLICY => factor.baseline = policy.name().into(),
-                _ => {}
-            }
-        }
-    }
-    // Nothing was chosen of the other factors.
-    let fixed = ["penalty_cycles", "fetch_bytes"];
-    for factor in design.factors.iter_mut().filter(|it| fixed.contains(&it.name.as_str())) {
-        let baseline = factor.baseline.clone();
-        factor.levels.retain(|level| level.name == baseline);
-    }
-    design.figures.retain(|figure| !figure.plot.over.iter().any(|it| it == "fetch_bytes"));
-    caches.cycles && count <= PIPELINES_MAX
-}
-
-fn sorted<T: Copy + Ord>(chosen: &[T]) -> Vec<T> {
-    let all: BTreeSet<T> = chosen.iter().copied().collect();
-    all.into_iter().collect()
-}
-
 /// Reports whether a choice of caches names any that can be.
 #[must_use]
 pub fn is_any_cache(caches: &Caches) -> bool {
-    caches.ways.iter().any(|ways| {
-        caches.policies.iter().any(|policy| {
-            let placing = Placing { ways: *ways, policy: *policy };
-            caches.line_bytes.iter().any(|line_bytes| {
-                caches.bytes.iter().any(|bytes| placing.cache(*bytes, *line_bytes).is_ok())
-            })
-        })
-    })
-}
-
-fn chosen_grid(placing: Placing, line_bytes: u32, bytes: &[u32]) -> Grid {
-    let one = |factor: &str, level: String| (factor.to_owned(), vec![level]);
-    let bytes = bytes.iter().map(u32::to_string).collect();
-    Grid {
-        from: Profile::Smoke,
-        vary: [
-            (FACTOR.to_owned(), Vec::new()),
-            ("cache_bytes".to_owned(), bytes),
-            one("line_bytes", line_bytes.to_string()),
-            one(WAYS, of_ways(placing.ways).name),
-            one(POLICY, placing.policy.name().into()),
-        ]
-        .into(),
-    }
-}
-
-/// Takes the pipeline out of a design: its factors, its responses and what is made of them.
-fn leave_out_cycles(design: &mut Design) {
-    design.factors.retain(|it| !["penalty_cycles", "fetch_bytes"].contains(&it.name.as_str()));
-    let of_lines =
-        |name: &str| BY_LINES.iter().any(|(_, count, rate)| [*count, *rate].contains(&name));
-    design.responses.retain(|it| !it.name.contains("cycle") && !of_lines(&it.name));
-    let known: Vec<String> = design.responses.iter().map(|it| it.name.clone()).collect();
-    design.figures.retain(|figure| figure.plot.responses.iter().all(|it| known.contains(it)));
-    design.accounts.clear();
-}
-
-/// Returns the factor that says which program runs; the first one is the baseline.
-pub(crate) fn which(programs: &[ProgramFile]) -> Factor {
-    let first = programs.first().map(|program| program.level.as_str()).unwrap_or_default();
-    let level = |program: &ProgramFile| Level::new(&program.level, &program.about);
-    Factor {
-        name: FACTOR.into(),
-        about: "which program runs".into(),
-        levels: programs.iter().map(level).collect(),
-        baseline: first.into(),
-        ..Factor::default()
-    }
-}
-
-fn grid(from: Profile, vary: &[Varied<'_>]) -> Grid {
-    let named = |(factor, levels): &Varied<'_>| {
-        (factor.to_string(), levels.iter().map(|level| level.to_string()).collect())
-    };
-    Grid { from, vary: [(FACTOR, &[][..])].iter().chain(vary).map(named).collect() }
+    !grids(caches).is_empty()
 }
 
 /// The cache of the baselines: how large it is, and how it is built.
@@ -300,7 +200,7 @@ fn cache_in_words(design: &Design) -> String {
         let level = design.factor(factor).and_then(|it| it.level(&it.baseline));
         level.map_or("", |level| level.label.as_str())
     };
-    let lines = baseline("line_bytes");
+    let lines = baseline(LINE_BYTES);
     let policy = match (baseline(WAYS), label(POLICY)) {
         ("1", _) => String::new(),
         (_, policy) => format!(", {policy}"),
@@ -313,25 +213,23 @@ fn cache_in_words(design: &Design) -> String {
 }
 
 fn size_in_words(design: &Design) -> String {
-    let bytes = design.factor("cache_bytes").and_then(|it| it.baseline.parse::<u32>().ok());
+    let bytes = design.factor(BYTES).and_then(|it| it.baseline.parse::<u32>().ok());
     match bytes.unwrap_or(0) {
         bytes if bytes >= 1024 && bytes % 1024 == 0 => format!("{} KiB", bytes / 1024),
         bytes => format!("{bytes} bytes"),
     }
 }
 
-/// Returns the account of a program's cycles in the cache of the baselines, with the parts of
-/// another account.
-fn account(like: &Account, size: &str, number: usize, program: &ProgramFile) -> Account {
-    let place = at(program);
+/// Returns the account of a program's cycles in the cache of the baselines, with the parts of another account.
+fn account(like: &Account, size: &str, (number, program): (u32, &ProgramFile)) -> Account {
+    let name = &program.level;
     let mut account = like.clone();
-    account.id = format!("cycles_{number}");
-    account.title =
-        format!("one instruction of {} before {size} of cache, in cycles", program.level);
+    account.id = format!("{}_{number}", like.id);
+    account.title = format!("one instruction of {name} before {size} of cache, in cycles");
     let counts = account.parts.iter_mut().map(|part| &mut part.count);
     for term in counts.chain([&mut account.total]) {
-        if let Term::Measured { at, .. } = term {
-            *at = place.clone();
+        if let Term::Measured { at: of, .. } = term {
+            *of = at(program);
         }
     }
     account
@@ -343,44 +241,47 @@ fn at(program: &ProgramFile) -> Cell {
 }
 
 /// Returns what makes sense of any program: its hits and cycles, and how it compares with the first.
-fn findings(design: &Design, programs: &[ProgramFile], cycles: bool) -> Vec<Finding> {
-    let Some(first) = programs.first() else { return Vec::new() };
+fn findings(design: &Design, programs: &[ProgramFile]) -> Vec<Finding> {
     let cache = cache_in_words(design);
     let penalty = design.factor("penalty_cycles").map_or("", |it| it.baseline.as_str());
     let mut all = Vec::new();
     for (number, program) in programs.iter().enumerate() {
         let name = &program.level;
-        let mut find = |id: &str, response: &str, sentence: String, of_first: bool| {
-            let (response, of) = (response.to_owned(), at(program));
-            let quantity = if of_first {
-                Quantity::Ratio { response, of, to: at(first) }
-            } else {
-                Quantity::Value { response, at: of }
-            };
-            if cycles || !quantity.response().contains("cycle") {
-                let drives = id == "hits";
-                all.push(Finding { id: format!("{id}_{number}"), sentence, quantity, drives });
-            }
-        };
-        find("hits", "hit_ppm", format!("{name} hits {{}} of its accesses to {cache}."), false);
-        let costs = format!("{name} takes {{}} per instruction there, at {penalty} a missed line.");
-        find("cycles", "cycles", costs, false);
-        if number == 0 {
-            continue;
-        }
-        for (id, response, what) in [
+        let mut found = vec![
+            ("hits", "hit_ppm", format!("{name} hits {{}} of its accesses to {cache}."), None),
+            (
+                "cycles",
+                "cycles",
+                format!("{name} takes {{}} per instruction there, at {penalty} a missed line."),
+                None,
+            ),
+        ];
+        let first = programs.first().filter(|_| number > 0);
+        let compared = [
             ("text", "text_bytes", "has {} times the size of"),
             ("misses", "miss_count", "misses {} times as often there as"),
             ("all", "cycle_count", "takes {} times the cycles there of"),
-        ] {
-            find(id, response, format!("{name} {what} {}.", first.level), true);
-        }
+        ];
+        found.extend(first.into_iter().flat_map(|first| {
+            compared.map(|(id, response, what)| {
+                (id, response, format!("{name} {what} {}.", first.level), Some(at(first)))
+            })
+        }));
+        found.retain(|(_, response, ..)| design.response(response).is_some());
+        all.extend(found.into_iter().map(|(id, response, sentence, to)| {
+            let (response, of) = (response.to_owned(), at(program));
+            let quantity = match to {
+                Some(to) => Quantity::Ratio { response, of, to },
+                None => Quantity::Value { response, at: of },
+            };
+            Finding { id: format!("{id}_{number}"), sentence, quantity, drives: id == "hits" }
+        }));
     }
     all
 }
 
 /// The program of a level, and the hash of its file.
-pub(crate) fn code(trial: &Trial<'_>, level: &str) -> Result<(Code, String)> {
+pub(super) fn code(trial: &Trial<'_>, level: &str) -> Result<(Code, String)> {
     let (program, bytes) = trial.program(level)?;
     let failed = |what: String| Stop::failed(format!("{}: {what}", program.path));
     let code = Code::of(&bytes, program).map_err(failed)?;

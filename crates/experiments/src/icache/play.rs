@@ -23,24 +23,19 @@ pub(super) const IMC: Build = [
     include_bytes!("../../../isa/reference/gcc12-rv32imc.elf"),
 ];
 
-/// The source of the carried programs, in C.
-pub const KERNEL: &str = include_str!("../../../isa/reference/icache_test.c");
-
-/// Returns the carried programs that were compiled for `rv32im` or `rv32imc` (`march`), each with
-/// its compiler.
-#[must_use]
-pub fn carried(march: &str) -> Vec<(String, &'static [u8])> {
-    let Some((_, build)) = super::BUILDS.into_iter().find(|(name, _)| *name == march) else {
-        return Vec::new();
-    };
-    let design = super::design();
-    let about = |name: &str| Some(design.factor("compiler")?.level(name)?.about.clone());
-    let programs = super::COMPILERS.into_iter();
-    programs.filter_map(|(name, by)| Some((about(name)?, build[by]))).collect()
-}
-
 /// What random replacement draws from, so that it is the same everywhere.
 const SEED: u64 = 1;
+
+/// Returns the policy by which a cache replaces its lines.
+#[must_use]
+pub fn policy(replacement: Replacement) -> Policy {
+    match replacement {
+        Replacement::Lru => Policy::Lru,
+        Replacement::Fifo => Policy::Fifo,
+        Replacement::Random => Policy::Random { seed: SEED },
+        Replacement::Plru => Policy::Tree,
+    }
+}
 
 /// How lines are placed in a cache, and which one gives way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,13 +56,7 @@ impl Placing {
         let lines = bytes.checked_div(line_bytes).unwrap_or(0);
         let ways = if self.ways == 0 { lines } else { self.ways };
         let sets = lines.checked_div(ways).unwrap_or(0);
-        let policy = match self.policy {
-            Replacement::Lru => Policy::Lru,
-            Replacement::Fifo => Policy::Fifo,
-            Replacement::Random => Policy::Random { seed: SEED },
-            Replacement::Plru => Policy::Tree,
-        };
-        let config = Config::new(Geometry::new(sets, ways, line_bytes)?, policy)?;
+        let config = Config::new(Geometry::new(sets, ways, line_bytes)?, policy(self.policy))?;
         if config.geometry().bytes() == u64::from(bytes) {
             return Ok(config);
         }
@@ -93,7 +82,7 @@ const EQUAL_BYTES_MAX: u32 = 4096;
 
 /// What is run.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Code {
+pub(super) struct Code {
     program: Program,
     file: ProgramFile,
 }
@@ -127,7 +116,7 @@ impl Code {
     ///
     /// # Errors
     /// A sentence that says why its end is none to go by.
-    pub(crate) fn run(&self, observe: impl FnMut(&Step)) -> Result<(Machine, Stopped), String> {
+    pub(super) fn run(&self, observe: impl FnMut(&Step)) -> Result<(Machine, Stopped), String> {
         let mut machine = self.start()?;
         let stopped = machine.run(self.file.instructions_max, observe);
         kit::ensure!(machine.steps() != 0, "it carries out no instruction: {stopped}");

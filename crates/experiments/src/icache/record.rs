@@ -10,7 +10,7 @@ const MILLION: u64 = 1_000_000;
 
 /// The responses of the definitions that see every line which an instruction touches: accesses, and the
 /// hit rate.
-pub(super) const BY_LINES: [(Fetch, &str, &str); 3] = [
+const BY_LINES: [(Fetch, &str, &str); 3] = [
     (Fetch::Lines, "line_access_count", "hit_lines_ppm"),
     (Fetch::WordBuffer, "word_access_count", "hit_word_ppm"),
     (Fetch::LineBuffer, "line_change_count", "hit_change_ppm"),

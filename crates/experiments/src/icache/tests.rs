@@ -83,22 +83,21 @@ fn every_treatment_of_every_profile_has_its_cache() {
 }
 
 /// The design for programs of those names before a choice of caches.
-fn of_programs(names: &[&str], caches: Option<Caches>) -> Design {
+fn of_programs(names: &[&str], caches: &Caches) -> Design {
     let file = |name: &&str| ProgramFile {
         level: (*name).into(),
         sha256: "0".repeat(64),
         instructions_max: 1000,
-        caches: caches.clone(),
+        caches: Some(caches.clone()),
         ..ProgramFile::default()
     };
-    let design = super::design_of_programs(&names.iter().map(file).collect::<Vec<_>>());
+    let design = super::design_of_programs(&names.iter().map(file).collect::<Vec<_>>()).unwrap();
     design.check().unwrap();
     design
 }
 
 #[test]
 fn a_choice_of_caches_is_every_one_that_can_be() {
-    every_setting(&of_programs(&["a", "b"], None), Profile::Thorough);
     let caches = Caches {
         bytes: vec![64, 1024],
         line_bytes: vec![16, 64],
@@ -106,14 +105,14 @@ fn a_choice_of_caches_is_every_one_that_can_be() {
         policies: Replacement::ALL.into(),
         cycles: true,
     };
-    let design = of_programs(&["a"], Some(caches.clone()));
+    let design = of_programs(&["a"], &caches);
     let settings = every_setting(&design, Profile::Smoke);
     // 64 bytes are one line of 64, which is no set of four; 64 ways of a tree would be too many only
     // from 128 lines on.
     assert_eq!(settings.len(), 4 * (2 * 2 + 2 + 1));
     assert!(settings.iter().all(|setting| setting.core.is_some()));
     assert!(design.response("equal_bytes").is_none());
-    let two = of_programs(&["a", "b"], Some(caches.clone()));
+    let two = of_programs(&["a", "b"], &caches);
     assert_eq!(two.treatments(Profile::Smoke).len(), 2 * settings.len());
     assert!(two.response("equal_bytes").is_some());
     // The first that can be is the one that findings are about.
@@ -121,11 +120,11 @@ fn a_choice_of_caches_is_every_one_that_can_be() {
     let first = setting(&two.complete(&at)).unwrap();
     assert_eq!(first.cache.to_string(), "1 set x 4 ways x 16 B, lru");
     assert!(two.findings[0].sentence.contains("64 bytes of cache with lines of 16 bytes, 4 ways"));
-    let without = of_programs(&["a"], Some(Caches { cycles: false, ..caches.clone() }));
+    let without = of_programs(&["a"], &Caches { cycles: false, ..caches.clone() });
     assert!(every_setting(&without, Profile::Smoke).iter().all(|it| it.core.is_none()));
     // Too many for a pipeline each.
     let bytes = (6..24).map(|shift| 1 << shift).collect();
-    let many = of_programs(&["a"], Some(Caches { bytes, ..caches }));
+    let many = of_programs(&["a"], &Caches { bytes, ..caches });
     let settings = every_setting(&many, Profile::Smoke);
     assert!(settings.len() > 64 && settings.iter().all(|it| it.core.is_none()));
 }

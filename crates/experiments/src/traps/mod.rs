@@ -4,16 +4,12 @@
 //! same program without that thing runs beside them. Nothing is timed: all numbers are computed.
 
 mod exhibits;
-mod own;
 mod programs;
 mod run;
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests;
 
-pub(crate) use own::design as design_of_programs;
-
-use isa::pipeline::Cycles;
 use kit::{Result, Stop, Trial};
 use programs::{EVENTS, Event, INTERVALS, Plan};
 use run::{CACHES, Caching, Compared, STAGES, Way};
@@ -24,9 +20,6 @@ experiment!("traps", "traps.toml");
 const EVENTS_EACH: u64 = 256;
 
 fn trial(trial: &mut Trial<'_>) -> Result<()> {
-    if !trial.spec().programs.is_empty() {
-        return own::trial(trial);
-    }
     let event = trial.pick("event", &EVENTS)?;
     let (plan, way) = treatment(trial, event)?;
     // Nothing is timed. What the machine counts meanwhile says what computing it took.
@@ -67,23 +60,19 @@ fn check(trial: &mut Trial<'_>, plan: &Plan, compared: &Compared) {
     }
 }
 
-/// Keeps which part of a program's steps are traps, and which part of its cycles is lost.
-fn shares(trial: &mut Trial<'_>, traps: u64, cycles: &Cycles) {
-    let total = cycles.total();
-    let mut share = |name: &str, part: u64, whole: u64| {
-        trial.record(name, whole.max(1), vec![part.saturating_mul(1_000_000) as i64]);
-    };
-    share("trap_ppm", traps, cycles.retired + cycles.trapped);
-    share("cost_ppm", cycles.trapped + cycles.trap + cycles.trap_return, total);
-    share("redirect_ppm", cycles.control, total);
-    trial.record_one("cycle_count", total as i64);
-}
-
 fn record(trial: &mut Trial<'_>, plan: &Plan, way: &Way, compared: &Compared) {
     let (event, rounds) = (plan.event, plan.rounds);
     let happens = event.traps().max(1) * rounds;
-    let total = compared.with.cycles.total();
-    shares(trial, compared.with.traps, &compared.with.cycles);
+    let (traps, cycles) = (compared.with.traps, &compared.with.cycles);
+    let total = cycles.total();
+    for (name, part, whole) in [
+        ("trap_ppm", traps, cycles.retired + cycles.trapped),
+        ("cost_ppm", cycles.trapped + cycles.trap + cycles.trap_return, total),
+        ("redirect_ppm", cycles.control, total),
+    ] {
+        trial.record(name, whole.max(1), vec![part.saturating_mul(1_000_000) as i64]);
+    }
+    trial.record_one("cycle_count", total as i64);
     trial.record("lost_count", happens, vec![compared.lost(event) as i64]);
     trial.record("whole_count", rounds, vec![compared.whole()]);
     let share_ppm = compared.whole() as f64 * 1e6 / total as f64;

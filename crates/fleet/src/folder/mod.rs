@@ -247,20 +247,14 @@ impl Folder {
 
     /// The last line that a job said on a node, if it said anything.
     pub fn last_words(&self, node: &str, job: &str) -> Option<String> {
-        let (log, tag) = match self.fleet.engine {
-            FleetEngine::Slurm => (format!("{node}.{job}.txt"), String::new()),
-            // One log for all hosts; before each line stands whose it is.
-            FleetEngine::Hosts => (format!("{job}.txt"), format!("{node}\t")),
-            FleetEngine::Gather => return None,
-        };
-        let mut file = regular(&self.path.join(LOG_FOLDER).join(log)).ok()?;
+        let log = self.path.join(LOG_FOLDER).join(format!("{node}.{job}.txt"));
+        let mut file = regular(&log).ok()?;
         let bytes = file.metadata().ok()?.len();
         file.seek(SeekFrom::Start(bytes.saturating_sub(LOG_BYTES_MAX))).ok()?;
         let mut text = Vec::new();
         file.take(LOG_BYTES_MAX).read_to_end(&mut text).ok()?;
         let text = String::from_utf8_lossy(&text);
-        let mut lines = text.lines().filter_map(|line| Some(line.strip_prefix(&tag)?.trim()));
-        lines.rfind(|line| !line.is_empty()).map(String::from)
+        text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(String::from)
     }
 }
 
@@ -331,7 +325,7 @@ fn names_of(fleet: &Fleet) -> Result<(), Error> {
     for node in &fleet.nodes {
         match fleet.engine {
             FleetEngine::Slurm => names::node("a node", &node.name)?,
-            FleetEngine::Hosts | FleetEngine::Gather => names::host("a node", &node.name)?,
+            FleetEngine::Gather => names::host("a node", &node.name)?,
         }
         node.attempts.iter().try_for_each(|attempt| names::node("a job", &attempt.job))?;
     }

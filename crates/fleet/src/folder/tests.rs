@@ -179,12 +179,9 @@ fn a_file_that_is_none_is_not_waited_for() {
 #[test]
 fn the_last_words_of_a_job_are_the_end_of_its_log() {
     let dir = tempfile::tempdir().unwrap();
-    let mut folder = Folder::create(fleet(dir.path())).unwrap();
+    let folder = Folder::create(fleet(dir.path())).unwrap();
     let log = dir.path().join(LOG_FOLDER);
     assert_eq!(folder.last_words("m1", "4"), None);
     std::fs::write(log.join("m1.4.txt"), "x".repeat(50_000) + "\nthe last \n\n").unwrap();
     assert_eq!(folder.last_words("m1", "4").as_deref(), Some("the last"));
-    std::fs::write(log.join("h1.txt"), "a\tfirst\nb\tsecond\na\tthird\nab\tx\n").unwrap();
-    folder.fleet.engine = FleetEngine::Hosts;
-    assert_eq!(folder.last_words("a", "h1").as_deref(), Some("third"));
 }

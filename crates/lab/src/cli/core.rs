@@ -2,26 +2,14 @@
 
 use crate::core::options::{Setting, Shape, Window};
 use crate::quantity;
+use crate::sweep::caches::Choice;
 use clap::{Args, ValueEnum};
-use model::MemoryRange;
+use model::{MemoryRange, Replacement};
 use std::path::PathBuf;
 
 const EXIT_CODES: &str = "Exit codes: 0 the program ended well; 2 it failed (its status is not 0, it jumped \
 where no memory is, or a trap had no handler), or usage or environment error; 3 it was stopped at the limit of \
 instructions, or interrupted.";
-
-/// Which line of a set gives way to a new one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PolicyName {
-    /// The one accessed longest ago
-    Lru,
-    /// The one fetched longest ago
-    Fifo,
-    /// Any, with a fixed seed
-    Random,
-    /// The one that a tree of bits points to (pseudo-LRU)
-    Tree,
-}
 
 /// How a cache writes stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -72,6 +60,7 @@ pub(crate) enum Preset {
 /// traps, misses. All numbers are computed and the same on every machine. docs/core.md shows lessons with it.
 ///
 /// --pipeline draws who was in which stage. --html writes a page with a slider over the cycles.
+/// --sweep runs one or more ELF files before many caches and leaves a session.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct CoreArgs {
@@ -115,13 +104,32 @@ pub(crate) struct CoreArgs {
     /// Choose how stores are written from the cache for data
     #[arg(long, value_enum, default_value_t = WritesName::Back)]
     pub(crate) writes: WritesName,
+    /// Run ELF files before many instruction caches, and store a session with its report
+    ///
+    /// The other files are compared with the first. size=1KiB,4KiB, line=16,32, ways=1,2,full and
+    /// policy=lru,fifo,random,plru choose the caches: each value with each, as far as there is such a cache. What
+    /// is not chosen has a default: 64 B to 32 KiB, lines of 8 B, 1 way and full, lru. One run of a program answers
+    /// for all. The cycles of a pipeline are computed for at most 64 caches; cycles=off leaves them out.
+    /// docs/icache.md says what a program may do.
+    #[arg(long, value_name = "NAME=VALUES", num_args(0..), value_parser = Choice::parse, conflicts_with_all = [
+        "pipeline", "html", "trace", "preset", "set", "icache", "dcache", "l2", "writes", "sizes", "policy",
+        "compressed", "define", "input", "strict",
+    ])]
+    pub(crate) sweep: Option<Vec<Choice>>,
+    /// Write the session of --sweep to this folder [default: scruple-sessions/<time>-<host>]
+    #[arg(short, long, value_name = "DIR", requires = "sweep")]
+    pub(crate) output: Option<PathBuf>,
+    /// Write what each step does to FILE, up to 200000 steps
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
     /// Show the misses over the size of the instruction cache; for assembly language also with and without
     /// instructions of 16 bits
     #[arg(long)]
     pub(crate) sizes: bool,
-    /// Choose which line gives way to a new one
-    #[arg(long, value_enum, default_value_t = PolicyName::Lru)]
-    pub(crate) policy: PolicyName,
+    /// Choose which line gives way to a new one: the one accessed longest ago (lru), the one fetched longest ago
+    /// (fifo), any with a fixed seed (random), or the one that a tree of bits points to (plru)
+    #[arg(long, value_name = "POLICY", value_parser = quantity::policy, default_value = "lru")]
+    pub(crate) policy: Replacement,
     /// Assemble into instructions of 16 bits where there are such (C)
     #[arg(long)]
     pub(crate) compressed: bool,

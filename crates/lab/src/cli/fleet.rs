@@ -21,12 +21,12 @@ pub(crate) enum FleetCommand {
     /// Measure the same session on many machines and compare them
     ///
     /// Each node runs one job with the whole session. Slurm starts the jobs, each on a node that it
-    /// shares with no other job; with --hosts, GNU parallel starts them over ssh. The shared folder
-    /// records the jobs, so `fleet status`, `fleet collect` and `fleet cancel` work from any shell. A
+    /// shares with no other job. The shared folder records the jobs, so `fleet status`, `fleet collect` and `fleet cancel` work from any shell. A
     /// node that fails is tried again, --retries times. When all nodes are done or have finally
     /// failed, one report shows the machines side by side.
     ///
-    /// Ctrl-C stops waiting and leaves the jobs running, unless --cancel-on-interrupt is given.
+    /// Ctrl-C stops waiting and leaves the jobs running; `fleet cancel` cancels them. Slurm takes account,
+    /// quality of service and reservation from SBATCH_ACCOUNT, SBATCH_QOS and SBATCH_RESERVATION.
     ///
     /// With --gather nothing is started: scruple writes the plan into the folder and prints what each
     /// machine has to run. The machines need share nothing. `fleet collect` takes their sessions in.
@@ -53,7 +53,7 @@ pub(crate) enum FleetCommand {
 }
 
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("where").required(true).multiple(true).args(["nodes", "nodelist", "hosts", "gather"])))]
+#[command(group(ArgGroup::new("where").required(true).multiple(true).args(["nodes", "nodelist", "gather"])))]
 pub(crate) struct FleetRunArgs {
     /// Run these experiments only (see `scruple list`) [default: all]
     ///
@@ -61,16 +61,13 @@ pub(crate) struct FleetRunArgs {
     #[arg(value_name = "EXPERIMENT")]
     pub(crate) experiments: Vec<String>,
     /// Use N nodes of Slurm, idle ones first; with --gather, expect N machines
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=fleet::NODES_MAX as i64), conflicts_with_all = ["nodelist", "hosts"])]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=fleet::NODES_MAX as i64), conflicts_with = "nodelist")]
     pub(crate) nodes: Option<u32>,
     /// Use these nodes of Slurm, such as m[1-3],m7
-    #[arg(long, value_name = "LIST", conflicts_with = "hosts")]
+    #[arg(long, value_name = "LIST")]
     pub(crate) nodelist: Option<String>,
-    /// Use these hosts over ssh, without a scheduler, such as a,b,ann@c
-    #[arg(long, value_name = "HOSTS", value_delimiter = ',', conflicts_with_all = ["partition", "constraint", "account", "qos", "reservation"])]
-    pub(crate) hosts: Vec<String>,
     /// Start nothing; print what each machine has to run
-    #[arg(long, conflicts_with_all = ["nodelist", "hosts", "partition", "constraint", "account", "qos", "reservation", "time", "binary", "retries", "node_wait", "cancel_on_interrupt", "no_wait", "json"])]
+    #[arg(long, conflicts_with_all = ["nodelist", "partition", "constraint", "time", "binary", "retries", "node_wait", "no_wait", "json"])]
     pub(crate) gather: bool,
     /// With --gather: let each machine store its session without host names, paths and commands, as
     /// `run --redact` does, and call itself `machine` unless it is given another name
@@ -82,15 +79,6 @@ pub(crate) struct FleetRunArgs {
     /// Require these features of a node, such as skylake, a&b or a|b
     #[arg(long, value_name = "FEATURES")]
     pub(crate) constraint: Option<String>,
-    /// Charge this account
-    #[arg(long, value_name = "NAME")]
-    pub(crate) account: Option<String>,
-    /// Request this quality of service
-    #[arg(long, value_name = "NAME")]
-    pub(crate) qos: Option<String>,
-    /// Use this reservation
-    #[arg(long, value_name = "NAME")]
-    pub(crate) reservation: Option<String>,
     /// End a job after this time, such as 30m [default: twice the measuring time, plus five minutes]
     #[arg(long, value_name = "TIME", value_parser = quantity::duration_ms)]
     pub(crate) time: Option<u64>,
@@ -112,7 +100,7 @@ pub(crate) struct FleetRunArgs {
     #[command(flatten)]
     pub(crate) wait: FleetWaitArgs,
     /// Submit the jobs and do not wait for them
-    #[arg(long, conflicts_with_all = ["cancel_on_interrupt", "json"])]
+    #[arg(long, conflicts_with = "json")]
     pub(crate) no_wait: bool,
     /// Print the result as JSON (docs/fleet.schema.json)
     #[arg(long)]
@@ -125,9 +113,6 @@ pub(crate) struct FleetWaitArgs {
     /// Wait this long for a node that is away, after all others are done
     #[arg(long, value_name = "TIME", value_parser = quantity::duration_ms, default_value = "10m")]
     pub(crate) node_wait: u64,
-    /// Cancel the jobs at Ctrl-C
-    #[arg(long)]
-    pub(crate) cancel_on_interrupt: bool,
 }
 
 #[derive(Debug, Args)]
@@ -183,7 +168,4 @@ pub(crate) struct FleetNodeArgs {
     /// Write the session into this folder [default: the current one]
     #[arg(long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// The job of a host without a scheduler
-    #[arg(long, value_name = "JOB", conflicts_with = "node", hide = true)]
-    pub(crate) host: Option<String>,
 }

@@ -7,24 +7,22 @@ mod recording;
 mod run;
 mod sizes;
 mod sources;
+mod trace;
 
 pub(crate) use options::{Moment, Shape, Window};
 
-use crate::cli::core::{CoreArgs, Example, PolicyName, Preset, WritesName};
+use crate::cli::core::{CoreArgs, Example, Preset, WritesName};
 use crate::destination::place;
 use crate::exit::Exit;
-use crate::{input, ui};
+use crate::{input, sweep, ui};
 use anyhow::{Context, ensure};
 use isa::Program;
-use isa::cache::{self, Geometry, Policy, Writes};
+use isa::cache::{self, Geometry, Writes};
 use isa::pipeline::Parameters;
 use isa::system::{Config, System};
 use model::CoreCurve;
 use run::Loaded;
 use sources::File;
-
-/// The seed of random replacement.
-const SEED: u64 = 1;
 
 pub(crate) fn core(args: &CoreArgs) -> anyhow::Result<Exit> {
     if let Some(example) = args.example {
@@ -34,14 +32,19 @@ pub(crate) fn core(args: &CoreArgs) -> anyhow::Result<Exit> {
         })?;
         return Ok(Exit::Done);
     }
-    let to_stdout = args.html.as_deref().is_some_and(input::is_standard);
-    let twice = "--json and --html - each want standard output: give one of them a file";
-    ensure!(!(to_stdout && args.json), twice);
+    if let Some(chosen) = &args.sweep {
+        return sweep::sweep(args, chosen);
+    }
+    let files = [args.html.as_deref(), args.trace.as_deref()];
+    let to_stdout = files.into_iter().flatten().filter(|path| input::is_standard(path)).count();
+    let twice = "--json, --html - and --trace - each want standard output: give all but one a file";
+    ensure!(to_stdout + usize::from(args.json) <= 1, twice);
     sys::interrupt::install()?;
     let config = config(args)?;
     let files = sources::read(args)?;
     let loaded = sources::load(args, &files, args.compressed)?;
     let html = place(args.html.as_deref(), "--html")?;
+    let traced = place(args.trace.as_deref(), "--trace")?;
     let ran = run::run(&loaded, &config, args.pipeline)?;
     ran.notes(args.input.is_some()).iter().for_each(|note| ui::note(note));
     let exit = ran.exit();
@@ -49,7 +52,7 @@ pub(crate) fn core(args: &CoreArgs) -> anyhow::Result<Exit> {
     if args.sizes {
         result.curves = curves(args, &files, &loaded, &config)?;
     }
-    if !to_stdout {
+    if to_stdout == 0 {
         let words = |width| {
             let text = report::core(&result).text(width);
             match args.pipeline {
@@ -62,6 +65,9 @@ pub(crate) fn core(args: &CoreArgs) -> anyhow::Result<Exit> {
     if let Some(file) = html {
         let recording = recording::record(&loaded, &config, &ran)?;
         file.put(page::page(&result, &recording)?.as_bytes()).context("--html")?;
+    }
+    if let Some(file) = traced {
+        file.put(trace::text(&loaded)?.as_bytes()).context("--trace")?;
     }
     if !args.json && !result.failure.is_empty() {
         ui::complain(&anyhow::anyhow!("{} failed: {}", result.file, result.failure));
@@ -78,12 +84,7 @@ fn config(args: &CoreArgs) -> anyhow::Result<Config> {
     };
     args.set.iter().for_each(|setting| setting.apply(&mut core));
     core.check().context("--set")?;
-    let policy = match args.policy {
-        PolicyName::Lru => Policy::Lru,
-        PolicyName::Fifo => Policy::Fifo,
-        PolicyName::Random => Policy::Random { seed: SEED },
-        PolicyName::Tree => Policy::Tree,
-    };
+    let policy = experiments::policy(args.policy);
     let cache = |shape: Option<Shape>, flag: &'static str| {
         let of = |geometry: Geometry| cache::Config::new(geometry, policy).context(flag);
         shape.map(|shape| of(shape.0)).transpose()

@@ -6,7 +6,7 @@ use crate::cli::fleet::FleetRunArgs;
 use crate::exit::Exit;
 use crate::plan::Plan;
 use crate::{conduct, session, ui};
-use ::fleet::{Folder, NODES_MAX, expand, names};
+use ::fleet::{Folder, expand, names};
 use anyhow::{Context, bail, ensure};
 use model::{FLEET_FORMAT, Fleet, FleetEngine, FleetNode, FleetPlan, FleetRequest, natural_order};
 use std::path::{Path, PathBuf};
@@ -19,11 +19,7 @@ pub(crate) fn run(args: &FleetRunArgs) -> anyhow::Result<Exit> {
     let seed = args.measure.seed.unwrap_or_else(draw);
     let plan = plan(args, seed)?;
     let request = request(args, &plan)?;
-    let engine = match (args.gather, args.hosts.is_empty()) {
-        (true, _) => FleetEngine::Gather,
-        (false, true) => FleetEngine::Slurm,
-        (false, false) => FleetEngine::Hosts,
-    };
+    let engine = if args.gather { FleetEngine::Gather } else { FleetEngine::Slurm };
     let binary = match &args.binary {
         Some(path) => path.clone(),
         None => std::env::current_exe().context("cannot tell where this scruple lies")?,
@@ -133,9 +129,6 @@ fn request(args: &FleetRunArgs, plan: &FleetPlan) -> anyhow::Result<FleetRequest
     let mut request = FleetRequest {
         partition: args.partition.clone(),
         constraint: args.constraint.clone(),
-        account: args.account.clone(),
-        qos: args.qos.clone(),
-        reservation: args.reservation.clone(),
         time_limit_s: 0,
     };
     names::request("--", &request)?;
@@ -163,9 +156,6 @@ fn nodes(args: &FleetRunArgs, request: &FleetRequest) -> anyhow::Result<Vec<Stri
     if args.gather {
         return Ok(Vec::new());
     }
-    if !args.hosts.is_empty() {
-        return hosts(&args.hosts);
-    }
     if let Some(list) = &args.nodelist {
         return Ok(expand("--nodelist", list)?);
     }
@@ -180,15 +170,6 @@ fn nodes(args: &FleetRunArgs, request: &FleetRequest) -> anyhow::Result<Vec<Stri
     usable.truncate(wanted);
     usable.sort_by(|a, b| natural_order(a, b));
     Ok(usable)
-}
-
-fn hosts(asked: &[String]) -> anyhow::Result<Vec<String>> {
-    for (at, host) in asked.iter().enumerate() {
-        names::host("--hosts", host)?;
-        ensure!(!asked[..at].contains(host), "--hosts: {host} stands there twice");
-    }
-    ensure!(asked.len() <= NODES_MAX, "--hosts: a fleet has at most {NODES_MAX} hosts");
-    Ok(asked.to_vec())
 }
 
 /// Returns a path as nodes are given it, if they are.

@@ -18,9 +18,6 @@ const JOB_VARIABLE: &str = "SLURM_JOB_ID";
 const NODE_VARIABLE: &str = "SLURMD_NODENAME";
 const RESTART_VARIABLE: &str = "SLURM_RESTART_COUNT";
 
-/// What parallel tells a process on a host: under which name it was reached.
-const HOST_VARIABLE: &str = "PARALLEL_SSHLOGIN";
-
 /// What Slurm says of the CPUs that the node has for the job.
 const CPUS_VARIABLE: &str = "SLURM_CPUS_ON_NODE";
 
@@ -113,26 +110,18 @@ fn identity(args: &FleetNodeArgs, fleet: &Fleet) -> anyhow::Result<Published> {
     if fleet.engine == FleetEngine::Gather {
         return drawn(args.node.as_deref(), fleet.plan.redact);
     }
-    let (node, job, restart) = if let Some(job) = &args.host {
-        names::node("--host", job)?;
-        let host = variable(HOST_VARIABLE)
-            .with_context(|| format!("{HOST_VARIABLE} is not set: parallel sets it"))?;
-        (host, job.clone(), 0)
-    } else {
-        let node = args.node.clone().unwrap_or_default();
-        let job = variable(JOB_VARIABLE)
-            .with_context(|| format!("{JOB_VARIABLE} is not set: this runs in a job of Slurm"))?;
-        names::node(JOB_VARIABLE, &job)?;
-        if let Some(here) = variable(NODE_VARIABLE).filter(|here| *here != node) {
-            bail!("this is node {here}, and the job is for {node}");
-        }
-        let restart = variable(RESTART_VARIABLE).unwrap_or_else(|| "0".into());
-        let restart = restart
-            .parse()
-            .ok()
-            .with_context(|| format!("{RESTART_VARIABLE} {restart:?} is no number"))?;
-        (node, job, restart)
-    };
+    let node = args.node.clone().unwrap_or_default();
+    let job = variable(JOB_VARIABLE)
+        .with_context(|| format!("{JOB_VARIABLE} is not set: this runs in a job of Slurm"))?;
+    names::node(JOB_VARIABLE, &job)?;
+    if let Some(here) = variable(NODE_VARIABLE).filter(|here| *here != node) {
+        bail!("this is node {here}, and the job is for {node}");
+    }
+    let restart = variable(RESTART_VARIABLE).unwrap_or_else(|| "0".into());
+    let restart = restart
+        .parse()
+        .ok()
+        .with_context(|| format!("{RESTART_VARIABLE} {restart:?} is no number"))?;
     ensure!(
         fleet.nodes.iter().any(|known| known.name == node),
         "{node:?} is no node of fleet {}",

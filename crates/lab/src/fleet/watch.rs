@@ -36,12 +36,6 @@ pub(super) fn watch(folder: &mut Folder, args: &FleetWaitArgs, json: bool) -> an
         since: Instant::now(),
     };
     let settled = watch.rounds().with_context(|| how_to_go_on(folder))?;
-    if !settled && args.cancel_on_interrupt {
-        let jobs = folder.open_jobs()?;
-        folder.cancel(&jobs)?;
-        ui::warn(&format!("interrupted; cancelled: {}", jobs.join(", ")));
-        return Ok(Exit::Incomplete);
-    }
     if !settled {
         ui::warn(&format!("interrupted; {}", how_to_go_on(folder)));
         return Ok(Exit::Incomplete);

@@ -38,7 +38,7 @@ impl Cluster {
     pub(crate) fn command(&self) -> Command {
         let mut command = scruple();
         let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-        let fakes = ["fake_slurm", "fake_ssh"].map(|name| tests.join(name));
+        let fakes = [tests.join("fake_slurm")];
         let path = std::env::var_os("PATH").unwrap();
         let all = fakes.into_iter().chain(std::env::split_paths(&path));
         command
@@ -154,7 +154,7 @@ fn three_nodes_measure_one_plan_and_are_held_against_each_other() {
 fn what_is_submitted_are_arguments_and_a_script_that_holds_no_text_of_the_users() {
     let cluster = Cluster::new();
     let words = ["--nodelist", "m[1-2]", "--partition", "a,b", "--constraint", "ssd&big"];
-    let more = ["--account", "lab", "--time", "2h", "--no-wait"];
+    let more = ["--time", "2h", "--no-wait"];
     let output = cluster.run(&[words.as_slice(), more.as_slice()].concat()).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     assert_eq!(cluster.submissions(), 2);
@@ -162,7 +162,7 @@ fn what_is_submitted_are_arguments_and_a_script_that_holds_no_text_of_the_users(
     for part in [
         "--parsable --exclusive --nodes=1 --mem=0 --open-mode=append --requeue --export=NIL",
         "--nodelist=m2",
-        "--partition=a,b --constraint=ssd&big --account=lab",
+        "--partition=a,b --constraint=ssd&big",
         "--time=120 ",
         "/fleet/job.sh /",
         " fleet node /",
@@ -171,7 +171,7 @@ fn what_is_submitted_are_arguments_and_a_script_that_holds_no_text_of_the_users(
     }
     let script = fs::read_to_string(cluster.folder().join("job.sh")).unwrap();
     assert!(script.ends_with("\nexec \"$@\"\n"));
-    assert!(!["null", "lab", "m1", "tmp"].iter().any(|word| script.contains(word)), "{script}");
+    assert!(!["null", "ssd", "m1", "tmp"].iter().any(|word| script.contains(word)), "{script}");
     eventually("both end", || cluster.on_folder("status", &[]).status.code() == Some(0));
 }
 
@@ -182,14 +182,8 @@ fn a_hostile_name_is_an_error_before_anything_is_made_or_submitted() {
         ("--partition", hostile),
         ("--partition", "--wrap=id"),
         ("--constraint", "$(id)"),
-        ("--account", "a b"),
-        ("--qos", "`id`"),
-        ("--reservation", "r\nr"),
         ("--nodelist", "m1;id"),
         ("--nodelist", "-m1"),
-        ("--hosts", "a,b;id"),
-        ("--hosts", "-oProxyCommand=id"),
-        ("--hosts", "a,a"),
         ("--folder", "/tmp/a b"),
         ("--folder", "/tmp/%j"),
         ("--binary", "relative"),
@@ -199,7 +193,7 @@ fn a_hostile_name_is_an_error_before_anything_is_made_or_submitted() {
         let argument = format!("{option}={value}");
         let mut command = cluster.command();
         command.args(["run", "null", "--profile", "smoke", &argument]);
-        if !["--nodelist", "--hosts"].contains(&option) {
+        if option != "--nodelist" {
             command.args(["--nodes", "1"]);
         }
         let output = command.output().unwrap();
@@ -227,7 +221,8 @@ fn a_wrong_plan_is_an_error_here_and_not_on_the_nodes() {
     );
     assert!(error(&["null", "--nodes", "1", "--affinity", "x"]).contains("--affinity"));
     assert!(error(&["null", "--nodes", "9", "--profile", "smoke"]).contains("3 could be used now"));
-    assert!(error(&["null", "--hosts", "a", "--partition", "p"]).contains("--partition"));
+    assert!(error(&["null", "--hosts", "a"]).contains("--gather"));
+    assert!(error(&["null", "--nodes", "1", "--account", "a"]).contains("SBATCH_ACCOUNT"));
     assert_eq!(cluster.submissions(), 0);
     fs::create_dir(cluster.folder()).unwrap();
     fs::write(cluster.folder().join("mine"), "").unwrap();
@@ -360,22 +355,17 @@ fn a_node_that_is_away_is_not_waited_for_for_ever() {
 }
 
 #[test]
-fn an_interrupt_leaves_the_jobs_or_cancels_them_as_asked() {
-    for cancels in [false, true] {
-        let cluster = Cluster::new();
-        cluster.mode("m1", &["pending"]);
-        let asked: &[&str] = if cancels { &["--cancel-on-interrupt"] } else { &[] };
-        let mut command = cluster.run(&[&["--nodes", "1"], asked].concat());
-        let child = interruptible(&mut command);
-        eventually("it is waited for", || cluster.is_waited_for());
-        sys::process::kill(child.id() as i32, sys::signal::SIGINT).unwrap();
-        let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(3), "{}", said(&output));
-        let told = stderr(&output);
-        assert!(told.contains("interrupted") && !told.contains("panicked"), "{told}");
-        assert_eq!(told.contains("fleet collect"), !cancels, "{told}");
-        assert_eq!(cluster.calls().contains("scancel --quiet 1"), cancels);
-    }
+fn an_interrupt_leaves_the_jobs() {
+    let cluster = Cluster::new();
+    cluster.mode("m1", &["pending"]);
+    let child = interruptible(&mut cluster.run(&["--nodes", "1"]));
+    eventually("it is waited for", || cluster.is_waited_for());
+    sys::process::kill(child.id() as i32, sys::signal::SIGINT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    let told = stderr(&output);
+    assert!(told.contains("interrupted") && told.contains("fleet cancel"), "{told}");
+    assert!(!cluster.calls().contains("scancel"), "{}", cluster.calls());
 }
 
 #[test]
@@ -536,52 +526,4 @@ fn what_a_host_says_wrongly_is_not_taken() {
     let output = cluster.on_folder("collect", &[]);
     assert_eq!(output.status.code(), Some(3), "{}", said(&output));
     assert_eq!(standings(&cluster.result())[1], Failed);
-}
-
-/// Whether the tests of hosts can be made here.
-fn has_parallel() -> bool {
-    let there = Command::new("parallel").arg("--version").output();
-    let there = there.is_ok_and(|output| output.stdout.starts_with(b"GNU parallel"));
-    if !there {
-        println!("skipped: there is no GNU parallel");
-    }
-    there
-}
-
-#[test]
-fn hosts_without_a_scheduler_are_reached_and_one_that_is_away_is_completed_later() {
-    if !has_parallel() {
-        return;
-    }
-    let cluster = Cluster::new();
-    fs::write(cluster.fake("away"), "").unwrap();
-    let mut command = cluster.run(&["--hosts", "a,ann@b,away"]);
-    let output = command.env("PARALLEL", "--dry-run").output().unwrap();
-    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
-    assert!(
-        stderr(&output).contains("away: lost (NODE_FAIL: ssh could not reach it"),
-        "{}",
-        said(&output)
-    );
-    let result = cluster.result();
-    assert_eq!(standings(&result), [Complete, Complete, Lost]);
-    assert_eq!(result.nodes[1].session.as_deref(), Some("ann@b.h1.0"));
-    assert_eq!((result.nodes[2].attempts, result.nodes[2].job.as_deref()), (2, Some("h2")));
-    assert!(result.nodes[2].doubts[0].contains("No route to host"), "{:?}", result.nodes[2]);
-    fs::remove_file(cluster.fake("away")).unwrap();
-    let completed = cluster.on_folder("collect", &["--complete"]);
-    assert_eq!(completed.status.code(), Some(0), "{}", said(&completed));
-    assert_eq!(cluster.result().nodes[2].session.as_deref(), Some("away.h3.0"));
-    assert_eq!(cluster.result().nodes[0].attempts, 1, "only what was missing");
-    assert_eq!(cluster.calls(), "", "Slurm was not asked");
-}
-
-#[test]
-fn hosts_need_gnu_parallel_and_say_so() {
-    let cluster = Cluster::new();
-    let mut command = cluster.run(&["--hosts", "a"]);
-    let output = command.env("PATH", "/nowhere").output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
-    let told = stderr(&output);
-    assert!(told.contains("nothing was submitted: parallel: there is no such program"), "{told}");
 }

@@ -277,7 +277,7 @@ fn words_that_do_not_fit_a_fleet_that_is_gathered_are_refused() {
     };
     error("collect", &["fleet 1", "--complete"], "nothing was submitted for this fleet");
     error("collect", &["fleet 1", "x", "--wait"], "cannot be used with");
-    error("run", &["null", "--gather", "--hosts", "a"], "cannot be used with");
+    error("run", &["null", "--gather", "--nodelist", "a"], "cannot be used with");
     error("run", &["null", "--gather", "--partition", "p"], "cannot be used with");
     error("node", &["fleet 1", "--node", "a b"], "--node");
     let plan = fleet.dir.path().join("old.json");

@@ -4,41 +4,26 @@ use crate::ui;
 use experiments::Looked;
 use model::ProgramFile;
 
-/// The most programs of a session: each has some thirty treatments.
-pub(super) const PROGRAMS_MAX: usize = 32;
-
 /// Hexadecimal digits of a hash that are shown; the manifest has all.
 const SHOWN_DIGITS: usize = 12;
 
 /// Lines of its output that are shown.
 const SHOWN_LINES: usize = 10;
 
-/// A program of a session that is to begin.
-pub(super) struct Program {
-    pub(super) file: ProgramFile,
-    pub(super) content: Vec<u8>,
-    /// What is known of its making, where scruple built it.
-    pub(super) origin: Option<String>,
-}
-
-/// Runs a program once, so that what cannot run is one error and not as many failed trials.
-pub(super) fn look(
-    mut file: ProgramFile,
-    content: Vec<u8>,
-    origin: Option<String>,
-) -> anyhow::Result<Program> {
+/// Runs a program once, so that what cannot run is one error and not as many failed trials. Returns the file with
+/// what was seen.
+pub(super) fn look(mut file: ProgramFile, content: &[u8]) -> anyhow::Result<ProgramFile> {
     let mut go_on = || sys::interrupt::requested().is_none();
-    let seen = experiments::look(&content, &file, &mut go_on);
-    let seen = seen.map_err(anyhow::Error::msg)?.ok_or_else(interrupted)?;
+    let seen = experiments::look(content, &file, &mut go_on).map_err(anyhow::Error::msg)?;
+    let seen = seen.ok_or_else(|| std::io::Error::other(crate::destination::Stopped))?;
     let (text, steps, ended) = (seen.text_bytes, seen.steps, &seen.ended);
     let (bytes, digits) = (content.len(), &file.sha256[..SHOWN_DIGITS]);
-    let made = origin.as_ref().map(|origin| format!("{origin}; ")).unwrap_or_default();
     file.about = format!(
-        "{made}{text} bytes of instructions, {steps} steps, and then: {ended}; a file of {bytes} bytes, \
-         SHA-256 {digits}…"
+        "{text} bytes of instructions, {steps} steps, and then: {ended}; a file of {bytes} bytes, SHA-256 \
+         {digits}…"
     );
     say(&file, &seen);
-    Ok(Program { file, content, origin })
+    Ok(file)
 }
 
 /// Says what a reader of the numbers must know of a program, and what it wrote.
@@ -60,7 +45,7 @@ fn say(ProgramFile { level, instructions_max, .. }: &ProgramFile, seen: &Looked)
     if seen.reads_clock {
         ui::note(&format!(
             "{level} reads a counter of cycles or the time: each instruction counts as one cycle there; \
-             scruple core counts the cycles of a pipeline"
+             without --sweep, scruple core counts the cycles of a pipeline"
         ));
     }
     match &seen.failure {
@@ -76,9 +61,4 @@ fn say(ProgramFile { level, instructions_max, .. }: &ProgramFile, seen: &Looked)
         )),
         None => {}
     }
-}
-
-/// Returns the error of a command that was asked to stop before its session began.
-pub(super) fn interrupted() -> anyhow::Error {
-    std::io::Error::other(crate::destination::Stopped).into()
 }
