@@ -416,7 +416,7 @@ impl Session {
         });
         self.manifest = self.kept.manifest().clone();
         let mut summary = session::summarise(&self.manifest, &self.records, &self.manifest.designs);
-        summary.meter.conditions.splice(0..0, self.odd.clone());
+        summary.meter.conditions.splice(0..0, session::condition(self.odd.clone()));
         let whole = self.stored(&summary);
         let written = self
             .writer

@@ -56,8 +56,13 @@ pub(crate) fn oddity(stored: &Stored) -> Option<String> {
 pub(crate) fn summary(stored: &Stored) -> Summary {
     let Stored { manifest, records, .. } = stored;
     let mut summary = summarise(manifest, records, &manifest.designs);
-    summary.meter.conditions.splice(0..0, odd(stored));
+    summary.meter.conditions.splice(0..0, condition(odd(stored)));
     summary
+}
+
+/// Returns what is odd about a session as one of its conditions.
+pub(crate) fn condition(odd: Option<String>) -> Option<String> {
+    odd.map(|odd| format!("{}.", wording::capital(&odd)))
 }
 
 /// Returns what is odd about a stored session without being an error.

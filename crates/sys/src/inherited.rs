@@ -163,9 +163,9 @@ fn slack() -> Option<String> {
     // SAFETY: it only asks.
     let ns = unsafe { libc::prctl(libc::PR_GET_TIMERSLACK, 0, 0, 0, 0) };
     let ns = u64::try_from(ns).ok().filter(|ns| *ns > 0 && *ns != SLACK_NS)?;
-    Some(match (ns % 1_000_000, ns % 1000) {
-        (0, _) => format!("{} ms", ns / 1_000_000),
-        (_, 0) => format!("{} µs", ns / 1000),
+    Some(match ns {
+        1_000_000.. => format!("{} ms", ns as f64 / 1e6),
+        1_000.. => format!("{} µs", ns as f64 / 1e3),
         _ => format!("{ns} ns"),
     })
 }

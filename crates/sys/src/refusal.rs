@@ -146,6 +146,9 @@ pub(crate) fn is_refused(call: &str, errno: i32) -> bool {
 /// What is said after an error of a call that is refused: by what, what scruple needs it for, and what would
 /// help. Empty for other errors.
 pub(crate) fn remedy(call: &str, errno: i32) -> String {
+    if errno == libc::EMFILE {
+        return ": this process may have no more files open (ulimit -n); raise the limit".into();
+    }
     if !is_refused(call, errno) {
         return String::new();
     }
@@ -234,6 +237,7 @@ mod tests {
         assert_eq!(is_refused("a system call", libc::EPERM), refuses);
         assert_eq!(remedy("a system call", libc::EPERM).is_empty(), !refuses);
         assert!(is_refused("eventfd(0)", libc::EPERM));
-        assert_eq!(remedy("eventfd(0)", libc::EMFILE), "");
+        assert!(remedy("eventfd(0)", libc::EMFILE).contains("ulimit -n"));
+        assert_eq!(remedy("eventfd(0)", libc::EINVAL), "");
     }
 }

@@ -99,7 +99,9 @@ fn answer(result: &Watched) -> String {
     let is_of_working = working_ns as f64 >= OF_WORKING * (working_ns + idle_ns) as f64;
     let of = |wait: &&WatchedWait| if is_of_working { wait.ns } else { wait.ns + wait.idle_ns };
     let all_ns = if is_of_working { working_ns } else { working_ns + idle_ns };
-    let mostly = result.waits.iter().max_by_key(of).filter(|wait| 2 * of(wait) > all_ns);
+    let is_notable = all_ns as f64 > NOTABLE * result.elapsed_ns as f64;
+    let mostly =
+        result.waits.iter().max_by_key(of).filter(|wait| is_notable && 2 * of(wait) > all_ns);
     let mostly =
         mostly.map_or(String::new(), |wait| format!(", mostly for {}", wait_words(wait, 200)));
     let idle = match idle_ns as f64 > NOTABLE * result.elapsed_ns as f64 {

@@ -29,7 +29,11 @@ pub(super) fn advice(described: &[ScaleLevel], causes: &[ScaleCause]) -> ScaleAd
     let for_throughput = described.iter().find(near);
     // Workers that are not shown to gain anything are not advised.
     let speedup = for_throughput.and_then(|level| level.speedup);
-    let is_shown = speedup.is_none_or(|speedup| speedup.low > 1.0);
+    // One trial has no interval; where that is all there is, as in a table, the rows are what they are.
+    let is_table = described.iter().all(|level| level.trials < 2);
+    let is_shown = speedup.is_none_or(|speedup| {
+        speedup.low > 1.0 && (is_table || for_throughput.is_some_and(|level| level.trials > 1))
+    });
     let one = described.iter().find(|level| level.n == 1.0);
     let for_throughput = for_throughput.filter(|_| is_shown).or(one);
     let others = if is_shown { "gives 5 % more" } else { "is shown to give more" };
