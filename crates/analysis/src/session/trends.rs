@@ -2,7 +2,7 @@
 
 use crate::session::sample::observations;
 use crate::stats::order::{median, sorted};
-use laws::tail::student_outside;
+use crate::stats::ranks::pairs_at_most;
 use model::{Design, Record, Response, Treatment};
 use std::collections::BTreeMap;
 use wording::number::value;
@@ -13,7 +13,7 @@ const TRIALS_MIN: usize = 8;
 /// A drift is one that chance makes in one of a hundred sessions, over all treatments.
 const CHANCE: f64 = 0.01;
 
-/// Less change from the first third of the trials to the last, or between two modes, is not worth a word.
+/// Less change from the first half of the trials to the second, or between two modes, is not worth a word.
 const NOTABLE: f64 = 0.05;
 
 /// Two modes lie at least this multiple of their own widths apart, and each has this part of the trials. Of samples with
@@ -48,31 +48,18 @@ pub(crate) fn trends(design: &Design, records: &[&Record]) -> Vec<String> {
     all.iter().filter_map(one).collect()
 }
 
-/// Returns a drift in the order of the trials, by Spearman's rank correlation (t test).
+/// Returns how the second half of the trials differs from the first, by the test of Mann and Whitney.
 fn drift(values: &[f64], chance: f64, response: &Response) -> Option<String> {
-    let n = values.len() as f64;
-    let rank = |of: f64| {
-        let below = values.iter().filter(|one| **one < of).count();
-        let same = values.iter().filter(|one| **one == of).count();
-        below as f64 + (same as f64 - 1.0) / 2.0
-    };
-    let centre = (n - 1.0) / 2.0;
-    let ranks = || values.iter().map(|one| rank(*one) - centre);
-    let (mut products, mut squares, mut places) = (0.0, 0.0, 0.0);
-    for (place, rank) in ranks().enumerate() {
-        let place = place as f64 - centre;
-        products += place * rank;
-        squares += rank * rank;
-        places += place * place;
-    }
-    let rho = products / (squares * places).sqrt();
-    let t = rho.abs() * ((n - 2.0) / (1.0 - rho * rho).max(f64::EPSILON)).sqrt();
-    let third = values.len() / 3;
-    let (first, last) = (median(&values[..third])?, median(&values[values.len() - third..])?);
-    let is_notable = (last / first - 1.0).abs() > NOTABLE;
-    (is_notable && student_outside(n - 2.0, t) < chance).then(|| {
-        let [first, last] = [first, last].map(|one| value(one, &response.unit));
-        format!("{first} in the first third of its trials, {last} in the last")
+    let (first, last) = values.split_at(values.len() / 2);
+    let pairs =
+        first.iter().flat_map(|before| last.iter().map(move |after| before.total_cmp(after)));
+    let above = pairs.filter(|order| order.is_gt()).count();
+    let against = above.min(first.len() * last.len() - above);
+    let by_chance = 2.0 * pairs_at_most(against, first.len(), last.len());
+    let (before, after) = (median(first)?, median(last)?);
+    (by_chance < chance && (after / before - 1.0).abs() > NOTABLE).then(|| {
+        let [before, after] = [before, after].map(|one| value(one, &response.unit));
+        format!("{before} in the first half of its trials, {after} in the second")
     })
 }
 

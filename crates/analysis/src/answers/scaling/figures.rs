@@ -2,104 +2,31 @@
 //! the forms in which they are published.
 
 use super::trials::ScaleTrial;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// The most lines that are fitted: each is a trial, and nobody measures more of a curve.
 const TRIALS_MAX: usize = 10_000;
 
-/// What a column holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a column holds; figures.toml has the names of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
 enum Meaning {
     Workers,
     Throughput,
-    /// Of the whole work: its inverse is a throughput.
     Time,
-    /// A throughput in multiples of one worker's.
     Speedup,
-    /// A speedup by the number of workers.
     Efficiency,
-    /// Trials of one number were measured together.
     Trial,
-    /// CPU seconds for each unit of work.
     CpuSeconds,
 }
 
 use Meaning::{CpuSeconds, Efficiency, Speedup, Throughput, Time, Trial, Workers};
 
-/// Names of columns as they are published, in lower case, without a unit in brackets.
-const NAMES: [(Meaning, &[&str]); 7] = [
-    (Trial, &["trial", "run", "block", "repetition", "rep"]),
-    (CpuSeconds, &["cpu_s"]),
-    (
-        Workers,
-        &[
-            "n",
-            "p",
-            "threads",
-            "thread",
-            "cores",
-            "core",
-            "workers",
-            "worker",
-            "cpus",
-            "cpu",
-            "processes",
-            "procs",
-            "processors",
-            "nodes",
-            "clients",
-            "users",
-            "concurrency",
-            "load",
-        ],
-    ),
-    (
-        Throughput,
-        &[
-            "throughput",
-            "x",
-            "x(n)",
-            "rate",
-            "ops",
-            "ops/s",
-            "ops/sec",
-            "req/s",
-            "requests/s",
-            "rps",
-            "tps",
-            "qps",
-            "mb/s",
-            "gb/s",
-            "gflops",
-            "flops",
-            "work/s",
-            "1/s",
-        ],
-    ),
-    (
-        Time,
-        &[
-            "time",
-            "seconds",
-            "sec",
-            "secs",
-            "s",
-            "ms",
-            "elapsed",
-            "runtime",
-            "duration",
-            "wall",
-            "walltime",
-            "wall time",
-            "real",
-            "time_s",
-            "time_ms",
-            "execution time",
-            "run time",
-        ],
-    ),
-    (Speedup, &["speedup", "speed-up", "speed up", "scaleup", "relative"]),
-    (Efficiency, &["efficiency", "parallel efficiency"]),
-];
+static NAMES: LazyLock<BTreeMap<Meaning, Vec<String>>> = LazyLock::new(|| {
+    toml::from_str(include_str!("figures.toml")).unwrap_or_else(|error| unreachable!("{error}"))
+});
 
 /// What can be fitted, the best first: others beside it say the same.
 const FITTED: [Meaning; 4] = [Throughput, Time, Speedup, Efficiency];
@@ -189,8 +116,9 @@ fn meaning(name: &str) -> Option<Meaning> {
     let name = name.to_lowercase();
     let plain = name.split(['(', '[']).next().unwrap_or_default().trim();
     let plain = plain.trim_start_matches("number of ").trim_start_matches("num_");
-    let is = |(_, names): &&(Meaning, &[&str])| names.contains(&plain) || names.contains(&&*name);
-    NAMES.iter().find(is).map(|(meaning, _)| *meaning)
+    let is_named =
+        |names: &&Vec<String>| names.iter().any(|known| *known == plain || *known == name);
+    NAMES.iter().find(|(_, names)| is_named(names)).map(|(meaning, _)| *meaning)
 }
 
 /// Returns the columns by the names in the first line.
