@@ -110,22 +110,8 @@ pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
     let written = writer.write_manifest(kept.manifest());
     written.map_err(|error| displaced(&writer, kept.manifest(), &[]).unwrap_or(error.into()))?;
     ui::note(&format!("seed {}, session {}", manifest.seed, dir.display()));
-    let courses = session::courses(&manifest, &[]);
-    let base_within = plan.base_within;
-    let (records, cut) = (Vec::new(), None);
-    Ok(Session {
-        courses,
-        manifest,
-        writer,
-        kept,
-        runner,
-        files,
-        records,
-        odd: None,
-        base_first,
-        base_within,
-        cut,
-    })
+    let session = Session::new(manifest, (writer, kept), (runner, files), Vec::new());
+    Ok(Session { base_first, base_within: plan.base_within, ..session })
 }
 
 /// Sets the state in which trials of the catalog start. A user's program keeps what its user set.
@@ -203,21 +189,9 @@ pub(crate) fn resume(dir: &Path, purpose: Purpose) -> anyhow::Result<Session> {
     }
     kept.set_conditions(&manifest);
     writer.write_manifest(kept.manifest())?;
-    let courses = session::courses(&manifest, &records);
     ui::note(&format!("{}: {} trials are there already", dir.display(), records.len()));
-    Ok(Session {
-        courses,
-        manifest,
-        writer,
-        kept,
-        runner,
-        files,
-        records,
-        odd,
-        base_first: true,
-        base_within: None,
-        cut: None,
-    })
+    let session = Session::new(manifest, (writer, kept), (runner, files), records);
+    Ok(Session { odd, ..session })
 }
 
 /// Returns the number of the next trial.
@@ -346,6 +320,27 @@ pub(crate) fn room(dir: &Path) -> anyhow::Result<(u64, u64)> {
 }
 
 impl Session {
+    fn new(
+        manifest: Manifest,
+        (writer, kept): (Writer, Kept),
+        (runner, files): (Runner, NamedFiles),
+        records: Vec<Record>,
+    ) -> Session {
+        Session {
+            courses: session::courses(&manifest, &records),
+            manifest,
+            writer,
+            kept,
+            runner,
+            files,
+            records,
+            odd: None,
+            base_first: true,
+            base_within: None,
+            cut: None,
+        }
+    }
+
     /// Returns how far each of its experiments is.
     pub(crate) fn courses(&self) -> &[Course] {
         &self.courses

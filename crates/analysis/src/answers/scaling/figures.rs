@@ -41,6 +41,8 @@ struct Columns {
     count: usize,
     /// Where each meaning that is read stands.
     places: Vec<(Meaning, usize)>,
+    /// What one in a column of times is, in seconds.
+    unit_s: f64,
     /// What the columns are called that are read; empty without a head.
     read: String,
 }
@@ -80,6 +82,7 @@ pub fn figures(text: &str) -> Result<Figures, String> {
         let plain = || Columns {
             count: fields.len(),
             places: vec![(Workers, 0), (Throughput, 1)],
+            unit_s: 1.0,
             read: String::new(),
         };
         let columns = columns.get_or_insert_with(|| {
@@ -102,13 +105,18 @@ fn fields(line: &str) -> Vec<&str> {
     let separator = ['|', ';', '\t', ','].into_iter().find(|separator| line.contains(*separator));
     let fields: Vec<&str> = match separator {
         // Blanks between numbers divide them, and the comma is a decimal one.
-        Some(',') if line.split(',').next().is_some_and(|first| first.trim().contains(' ')) => {
+        Some(',') if line.split(',').next().is_some_and(|first| is_row(first.trim())) => {
             line.split_whitespace().collect()
         }
         Some(separator) => line.split(separator).collect(),
         None => line.split_whitespace().collect(),
     };
     fields.into_iter().map(|field| field.trim().trim_matches(['"', '*', '`'])).collect()
+}
+
+/// Reports whether numbers stand one beside the other.
+fn is_row(text: &str) -> bool {
+    text.contains(' ') && text.chars().all(|c| c.is_ascii_digit() || c == ' ')
 }
 
 /// Returns the meaning of a column's name.
@@ -133,13 +141,14 @@ fn head(fields: &[&str], line: usize) -> Result<Columns, String> {
             fields.join(", ")
         ));
     };
-    for (at, one) in meanings.iter().enumerate() {
-        if let Some(meaning) =
-            one.filter(|one| place(*one) != Some(at) && [Workers, fitted.0].contains(one))
-        {
-            let first = fields[place(meaning).unwrap_or(at)];
-            return Err(format!("{line}:{}: {first} and {} are the same", at + 1, fields[at]));
-        }
+    let is_same = |at: &usize| [Some(Workers), Some(fitted.0)].contains(&meanings[*at]);
+    let mut same = (0..fields.len()).filter(|at| is_same(at) && ![workers, fitted.1].contains(at));
+    if let Some(at) = same.next() {
+        return Err(format!(
+            "{line}:{}: {} says again what another column says",
+            at + 1,
+            fields[at]
+        ));
     }
     let others = [Trial, CpuSeconds].into_iter().filter_map(|one| Some((one, place(one)?)));
     let places: Vec<_> = [(Workers, workers), fitted].into_iter().chain(others).collect();
@@ -159,7 +168,10 @@ fn head(fields: &[&str], line: usize) -> Result<Columns, String> {
         false => format!("; left out: {}", left_out.join(", ")),
     };
     let read = format!("{n} is the number of workers, {value} is {what}{left_out}");
-    Ok(Columns { count: fields.len(), places, read })
+    let words = || value.split(|c: char| !c.is_alphanumeric());
+    let is_unit = |(unit, _): &&(&str, f64)| words().any(|word| word == *unit);
+    let unit_s = UNITS.iter().find(is_unit).map_or(1.0, |(_, unit_s)| *unit_s);
+    Ok(Columns { count: fields.len(), places, unit_s, read })
 }
 
 /// Reads a number as tables have it: with a decimal comma, groups of thousands, a unit of time, a percent sign, or an “x”
@@ -225,7 +237,7 @@ fn trial(
     let (meaning, at) = columns.places[1];
     let value = of((meaning, at))?;
     let throughput = match meaning {
-        Time => 1.0 / value,
+        Time => 1.0 / (value * columns.unit_s),
         Efficiency => n * value,
         _ => value,
     };
@@ -268,6 +280,7 @@ mod tests {
             "# threads seconds\n1 10\n2 5\n4 4\n",
             "n\tthroughput\n1\t1,000.0\n2\t2,000.0\n4\t2,500.0\n",
             "p,efficiency\n1,100%\n2,100%\n4,62.5%\n",
+            "Number of cores,Time (ms)\n1,10\n2,5\n4,4\n",
             "Threads, Elapsed\n1, 400 ms\n2, 200 ms\n4, 160 ms\n",
             "Number of threads;Runtime [s]\n1;10,0\n2;5,0\n4;4,0\n",
             "procs,run,ops/s\n1,1,8\n2,1,16\n4,1,20\n",
@@ -279,6 +292,7 @@ mod tests {
             assert_eq!(ratios, [1.0, 2.0, 2.5], "{text}");
             assert_eq!(read.iter().map(|it| it.0).collect::<Vec<_>>(), [1.0, 2.0, 4.0], "{text}");
         }
+        assert!((read("n,Time [ms]\n1,10\n").unwrap()[0].1 - 100.0).abs() < 1e-9);
         // A load below one worker is one.
         assert_eq!(read("0.5,50\n1,100\n").unwrap().len(), 2);
         assert!(
@@ -295,7 +309,7 @@ mod tests {
             ("", "1:1: there are no figures"),
             ("n,throughput\n", "1:1: there are no figures"),
             ("colour,throughput\n1,2", "1:1: expected a column for the number of workers"),
-            ("n,throughput,cores\n1,2,1", "1:3: n and cores are the same"),
+            ("n,throughput,cores\n1,2,1", "1:3: cores says again"),
             ("n,throughput\n1,2\n2\n", "3:2: expected 2 columns"),
             ("n,throughput\n1,2\n2,3,4\n", "3:3: expected 2 columns"),
             ("n,throughput\n1,2\n2,x\n", "3:2: \"x\" is no throughput"),
