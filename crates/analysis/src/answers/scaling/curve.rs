@@ -48,7 +48,7 @@ fn fitted(trials: &Paired, laws: &[Law]) -> Result<ScaleCurve, String> {
     // The laws begin at one worker.
     let mut points: Vec<_> = trials.points.iter().copied().filter(|(n, _)| *n >= 1.0).collect();
     let is_table = is_table(&points);
-    if let Some(slip) = Slip::find(&points, laws).filter(|_| is_table) {
+    if let Some(slip) = Slip::find(&points, laws) {
         points.remove(slip.row);
     }
     let points = &points;

@@ -155,10 +155,13 @@ pub fn scaling(input: &ScaleInput<'_>) -> Scaling {
         cpu_throughput: (!cpu_work.points.is_empty()).then(|| curve::curve(&cpu_work, &laws)),
         remarks: Vec::new(),
     };
-    let points: Vec<(f64, f64)> =
-        input.trials.iter().filter_map(|trial| Some((trial.n, trial.throughput()?))).collect();
-    let is_table = input.session.is_none() && curve::is_table(&points);
-    let slip = table::Slip::find(&points, &laws).filter(|_| is_table);
+    let points: Vec<(f64, f64)> = input
+        .trials
+        .iter()
+        .filter_map(|trial| Some((trial.n, trial.throughput()?)))
+        .filter(|(n, _)| *n >= 1.0)
+        .collect();
+    let slip = table::Slip::find(&points, &laws);
     scaling.answer = slip.iter().map(table::Slip::words).chain(advice::answer(&scaling)).collect();
     scaling.remarks = input
         .incomplete

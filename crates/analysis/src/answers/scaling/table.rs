@@ -35,6 +35,9 @@ pub(super) struct Slip {
 impl Slip {
     /// Finds the row that fits the others worst, if it is a slip.
     pub(super) fn find(points: &[(f64, f64)], laws: &[Law]) -> Option<Slip> {
+        if !super::curve::is_table(points) {
+            return None;
+        }
         let all = (0..points.len()).filter_map(|row| Slip::at(row, points, laws));
         let worst = all.min_by(|a, b| a.1.total_cmp(&b.1).then(b.2.total_cmp(&a.2)))?;
         (worst.1 * points.len() as f64 <= SLIP_CHANCE).then_some(worst.0)
@@ -65,12 +68,12 @@ impl Slip {
     /// Returns it as a sentence.
     pub(super) fn words(&self) -> String {
         format!(
-            "The row n = {} does not fit the others, and is left out of the laws: it says {}, and by the {} law \
-             of the others it is {}; check it for a slip.",
+            "The row n = {} does not fit the others, and is left out of the laws: it has {}, and by the {} law of \
+             the others it would have {}; check it for a slip.",
             figure(self.n),
             figure(self.throughput),
             super::curve::name(self.law),
-            figure(self.expected)
+            figure(self.expected),
         )
     }
 }
