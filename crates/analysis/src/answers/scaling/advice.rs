@@ -115,7 +115,7 @@ pub(super) fn remarks(scaling: &Scaling, levels: &[Level<'_>]) -> Vec<String> {
     let others = format!(
         "Other programs used {} of the CPUs during the trials, so execution times include their \
          interference.",
-        percent(disturbed.unwrap_or_default())
+        percent(disturbed.unwrap_or_default().min(1.0))
     );
     let is_session = scaling.session.is_some();
     let accounts = scaling.levels.iter().filter_map(|level| level.account.as_ref());
