@@ -41,6 +41,8 @@ struct Columns {
     count: usize,
     /// Where each meaning that is read stands.
     places: Vec<(Meaning, usize)>,
+    /// Its commas are decimal ones: one of them stands before other than three digits.
+    has_decimal_comma: bool,
     /// What one in a column of times is, in seconds.
     unit_s: f64,
     /// What the columns are called that are read; empty without a head.
@@ -67,6 +69,7 @@ pub fn figures(text: &str) -> Result<Figures, String> {
     let mut columns: Option<Columns> = None;
     let mut commented: Option<Columns> = None;
     let mut trials = Vec::new();
+    let has_decimal_comma = text.lines().flat_map(fields).any(is_decimal);
     for (line, whole) in (1..).zip(text.lines()) {
         let (content, comment) = whole.split_once('#').unwrap_or((whole, ""));
         let fields = fields(content.trim());
@@ -75,19 +78,21 @@ pub fn figures(text: &str) -> Result<Figures, String> {
             commented = head(&self::fields(comment.trim()), line).ok().or(commented);
             continue;
         }
-        if columns.is_none() && number(fields[0], Workers).is_none() {
+        if columns.is_none() && number(fields[0], Workers, false).is_none() {
             columns = Some(head(&fields, line)?);
             continue;
         }
         let plain = || Columns {
             count: fields.len(),
             places: vec![(Workers, 0), (Throughput, 1)],
+            has_decimal_comma: false,
             unit_s: 1.0,
             read: String::new(),
         };
         let columns = columns.get_or_insert_with(|| {
             commented.take().filter(|one| one.count == fields.len()).unwrap_or_else(plain)
         });
+        columns.has_decimal_comma = has_decimal_comma;
         trials.push(trial(&fields, columns, line, trials.len())?);
         model::ensure!(trials.len() <= TRIALS_MAX, "{line}:1: more than {TRIALS_MAX} trials");
     }
@@ -112,6 +117,14 @@ fn fields(line: &str) -> Vec<&str> {
         None => line.split_whitespace().collect(),
     };
     fields.into_iter().map(|field| field.trim().trim_matches(['"', '*', '`'])).collect()
+}
+
+/// Reports whether a number has a decimal comma for sure.
+fn is_decimal(text: &str) -> bool {
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let parts = digits.split_once(',');
+    let is_number = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
+    parts.is_some_and(|(whole, rest)| is_number(whole) && is_number(rest) && rest.len() != 3)
 }
 
 /// Reports whether numbers stand one beside the other.
@@ -171,12 +184,12 @@ fn head(fields: &[&str], line: usize) -> Result<Columns, String> {
     let words = || value.split(|c: char| !c.is_alphanumeric());
     let is_unit = |(unit, _): &&(&str, f64)| words().any(|word| word == *unit);
     let unit_s = UNITS.iter().find(is_unit).map_or(1.0, |(_, unit_s)| *unit_s);
-    Ok(Columns { count: fields.len(), places, unit_s, read })
+    Ok(Columns { count: fields.len(), places, has_decimal_comma: false, unit_s, read })
 }
 
 /// Reads a number as tables have it: with a decimal comma, groups of thousands, a unit of time, a percent sign, or an “x”
 /// for times.
-fn number(text: &str, meaning: Meaning) -> Option<f64> {
+fn number(text: &str, meaning: Meaning, has_decimal_comma: bool) -> Option<f64> {
     let text = text.trim_start_matches(['~', '\u{2248}']).trim();
     let (text, scale) = match meaning {
         Time => UNITS
@@ -188,17 +201,17 @@ fn number(text: &str, meaning: Meaning) -> Option<f64> {
         _ => (text, 1.0),
     };
     let text = text.trim();
-    let groups: Vec<&str> = text.split(',').collect();
-    let plain = match groups.len() {
-        1 => text.to_string(),
-        2 if !text.contains('.') => groups.join("."),
-        _ if groups[1..]
-            .iter()
-            .all(|group| group.split('.').next().is_some_and(|it| it.len() == 3)) =>
+    let plain = match has_decimal_comma {
+        true => text.replace(',', "."),
+        false
+            if text
+                .split(',')
+                .skip(1)
+                .all(|group| group.split('.').next().is_some_and(|it| it.len() == 3)) =>
         {
-            groups.concat()
+            text.replace(',', "")
         }
-        _ => return None,
+        false => return None,
     };
     let value: f64 = plain.parse().ok()?;
     Some(value * scale).filter(|value| value.is_finite())
@@ -224,13 +237,15 @@ fn trial(
             Time => "time",
             _ => "speedup",
         };
-        number(fields[place], meaning).filter(|value| *value > 0.0).ok_or_else(|| {
-            format!(
-                "{line}:{}: {:?} is no {what}; expected a number above 0",
-                place + 1,
-                fields[place]
-            )
-        })
+        number(fields[place], meaning, columns.has_decimal_comma)
+            .filter(|value| *value > 0.0)
+            .ok_or_else(|| {
+                format!(
+                    "{line}:{}: {:?} is no {what}; expected a number above 0",
+                    place + 1,
+                    fields[place]
+                )
+            })
     };
     let place = |meaning: Meaning| columns.places.iter().find(|(own, _)| *own == meaning).copied();
     let n = of(columns.places[0])?;
@@ -279,6 +294,7 @@ mod tests {
             "cores speedup\n1 1.0x\n2 2.0x\n4 2.5\u{d7}\n",
             "# threads seconds\n1 10\n2 5\n4 4\n",
             "n\tthroughput\n1\t1,000.0\n2\t2,000.0\n4\t2,500.0\n",
+            "| n | seconds |\n| --- | --- |\n| 1 | 1,600 |\n| 2 | 800 |\n| 4 | 640 |\n",
             "p,efficiency\n1,100%\n2,100%\n4,62.5%\n",
             "Number of cores,Time (ms)\n1,10\n2,5\n4,4\n",
             "Threads, Elapsed\n1, 400 ms\n2, 200 ms\n4, 160 ms\n",
