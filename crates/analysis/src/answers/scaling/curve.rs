@@ -90,13 +90,11 @@ fn fitted(trials: &Paired, laws: &[Law]) -> Result<ScaleCurve, String> {
         chosen: Some(name(chosen).into()),
         reason: reason(&choice),
         intervals: intervals_of(again),
-        peak: peak(&choice, fitted, again),
+        peak: peak(&choice, fitted, again, is_table),
         curve: drawn(fitted, again, trials),
     };
     if is_table {
         curve.reason += &table::scatter(fitted, &weighted);
-        let extrapolated = table::extrapolated(&choice).filter(|_| curve.peak.n.is_none());
-        curve.peak.sentence.extend(extrapolated.map(|text| format!("; {text}")));
     }
     Ok(curve)
 }
@@ -248,7 +246,7 @@ fn reason(choice: &Choice) -> String {
 }
 
 /// Returns where throughput is greatest by the chosen law, and which other law may hold as well.
-fn peak(choice: &Choice, fitted: &Fit, again: Option<&Bootstrap>) -> ScalePeak {
+fn peak(choice: &Choice, fitted: &Fit, again: Option<&Bootstrap>, is_table: bool) -> ScalePeak {
     let far = figure(fitted.largest_n);
     let is_kink = |one: &Parameter| one.coefficient == Coefficient::Cores;
     let mut peak = ScalePeak::default();
@@ -269,10 +267,12 @@ fn peak(choice: &Choice, fitted: &Fit, again: Option<&Bootstrap>) -> ScalePeak {
                 figure(high)
             )
         }
-        _ => format!(
-            "no peak up to n = {far}; nothing is predicted beyond, where laws that describe the same \
-             trials differ"
-        ),
+        _ => {
+            let nothing =
+                "nothing is predicted beyond, where laws that describe the same trials differ";
+            let beyond = Some(choice).filter(|_| is_table).and_then(table::extrapolated);
+            format!("no peak up to n = {far}; {}", beyond.as_deref().unwrap_or(nothing))
+        }
     };
     if let Reason::Tied { with } = &choice.reason {
         let (law, with) = (name(choice.law()), list(with));

@@ -21,6 +21,9 @@ const SLIP: f64 = 0.05;
 /// So far from the least AICc a law still has some support (Burnham and Anderson 2002, 2.6).
 const PLAUSIBLE_WITHIN: f64 = 7.0;
 
+/// Of fewer rows none is a slip: the others follow too many laws.
+const ROWS_MIN: usize = 6;
+
 /// A row that does not fit the others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Slip {
@@ -35,7 +38,7 @@ pub(super) struct Slip {
 impl Slip {
     /// Finds the row that fits the others worst, if it is a slip.
     pub(super) fn find(points: &[(f64, f64)], laws: &[Law]) -> Option<Slip> {
-        if !super::curve::is_table(points) {
+        if points.len() < ROWS_MIN || !super::curve::is_table(points) {
             return None;
         }
         let all = (0..points.len()).filter_map(|row| Slip::at(row, points, laws));
