@@ -2,7 +2,7 @@
 
 use crate::session::sample::observations;
 use crate::stats::order::{median, sorted};
-use crate::stats::ranks::pairs_at_most;
+use laws::tail::student_outside;
 use model::{Design, Record, Response, Treatment};
 use std::collections::BTreeMap;
 use wording::number::value;
@@ -48,14 +48,17 @@ pub(crate) fn trends(design: &Design, records: &[&Record]) -> Vec<String> {
     all.iter().filter_map(one).collect()
 }
 
-/// Returns how the second half of the trials differs from the first, by the test of Mann and Whitney.
+/// Returns how the second half of the trials differs from the first if the trials rise or fall over the session, by the
+/// test of Mann and Kendall (H. B. Mann, Econometrica 13, 1945).
 fn drift(values: &[f64], chance: f64, response: &Response) -> Option<String> {
+    let later =
+        |place: usize| values[place + 1..].iter().map(move |after| after.total_cmp(&values[place]));
+    let rises: i32 = (0..values.len()).flat_map(later).map(|order| order as i32).sum();
+    let n = values.len() as f64;
+    let variance = n * (n - 1.0) * (2.0 * n + 5.0) / 18.0;
+    let z = (f64::from(rises.abs()) - 1.0).max(0.0) / variance.sqrt();
+    let by_chance = student_outside(f64::from(u32::MAX), z);
     let (first, last) = values.split_at(values.len() / 2);
-    let pairs =
-        first.iter().flat_map(|before| last.iter().map(move |after| before.total_cmp(after)));
-    let above = pairs.filter(|order| order.is_gt()).count();
-    let against = above.min(first.len() * last.len() - above);
-    let by_chance = 2.0 * pairs_at_most(against, first.len(), last.len());
     let (before, after) = (median(first)?, median(last)?);
     (by_chance < chance && (after / before - 1.0).abs() > NOTABLE).then(|| {
         let [before, after] = [before, after].map(|one| value(one, &response.unit));
