@@ -255,11 +255,12 @@ impl<'a> Trial<'a> {
         let nodes = &self.spec.topology.nodes;
         let allowed = sys::pages::node::allowed().unwrap_or_default();
         let own = nodes.iter().find(|node| node.cpus.contains(&cpu)).map(|node| node.node);
-        let own = own.filter(|node| allowed.contains(node));
         if !far {
-            return Ok(own.filter(|_| nodes.len() > 1));
+            return Ok(own.filter(|node| allowed.contains(node) && nodes.len() > 1));
         }
-        let farthest = own.and_then(sys::pages::node::farthest);
+        // A CPU's own node may have no memory: then another one is the near one.
+        let usable = nodes.iter().filter(|node| allowed.contains(&node.node)).count();
+        let farthest = own.filter(|_| usable > 1).and_then(sys::pages::node::farthest);
         let none =
             || Stop::unsupported("needs two NUMA nodes whose memory scruple may use (cpuset.mems)");
         farthest.map(Some).ok_or_else(none)

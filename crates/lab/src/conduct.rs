@@ -1,7 +1,7 @@
 //! The machinery of a session: begin it or resume it, conduct its blocks, store them.
 
 use crate::foresight::Foresight;
-use crate::named_files::NamedFiles;
+use crate::named_files::{Changed, NamedFiles};
 use crate::plan::{Plan, Purpose};
 use crate::progress::{GUARD_REPLACED, Progress, cut, joined};
 use crate::rescue::{displaced, how_to_resume, what_is_kept};
@@ -18,6 +18,9 @@ use store::Writer;
 /// The part of the available memory that trials may use.
 const MEMORY_SHARE: f64 = 0.5;
 
+/// The mode bits of a file's owner.
+const OWNER_MODE: u32 = 0o700;
+
 /// The part of the free disk that trials may use.
 const DISK_SHARE: f64 = 0.25;
 
@@ -32,6 +35,8 @@ pub(crate) struct Session {
     runner: Runner,
     files: NamedFiles,
     records: Vec<Record>,
+    /// What was odd about the stored session that is resumed.
+    odd: Option<String>,
     courses: Vec<Course>,
     /// If true, the time budget applies only after the base: a resumed session is to be completed, and the
     /// duration of a user's program is unknown beforehand.
@@ -58,6 +63,11 @@ pub(crate) enum Ending {
 /// Makes this process fit to conduct trials.
 pub(crate) fn prepare() -> anyhow::Result<()> {
     sys::needed::check()?;
+    let withheld = sys::inherited::umask() & OWNER_MODE;
+    ensure!(
+        withheld == 0 || sys::process::is_root(),
+        "the umask withholds from this user the files of a session: umask 022, and try again"
+    );
     sys::interrupt::install()?;
     sys::pauses::watch()?;
     // A limit on file sizes is an error to report then, not a signal to die of.
@@ -100,21 +110,8 @@ pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
     let written = writer.write_manifest(kept.manifest());
     written.map_err(|error| displaced(&writer, kept.manifest(), &[]).unwrap_or(error.into()))?;
     ui::note(&format!("seed {}, session {}", manifest.seed, dir.display()));
-    let courses = session::courses(&manifest, &[]);
-    let base_within = plan.base_within;
-    let (records, cut) = (Vec::new(), None);
-    Ok(Session {
-        courses,
-        manifest,
-        writer,
-        kept,
-        runner,
-        files,
-        records,
-        base_first,
-        base_within,
-        cut,
-    })
+    let session = Session::new(manifest, (writer, kept), (runner, files), Vec::new());
+    Ok(Session { base_first, base_within: plan.base_within, ..session })
 }
 
 /// Sets the state in which trials of the catalog start. A user's program keeps what its user set.
@@ -165,6 +162,7 @@ fn elsewhere(error: store::Error) -> anyhow::Error {
 pub(crate) fn resume(dir: &Path, purpose: Purpose) -> anyhow::Result<Session> {
     let (mut writer, stored) = Writer::resume(dir)?;
     session::say_what_is_odd(&stored);
+    let odd = session::odd(&stored);
     let mut manifest = stored.manifest;
     must_be_for(purpose, &manifest, dir)?;
     writer.remove_scratch()?;
@@ -191,20 +189,9 @@ pub(crate) fn resume(dir: &Path, purpose: Purpose) -> anyhow::Result<Session> {
     }
     kept.set_conditions(&manifest);
     writer.write_manifest(kept.manifest())?;
-    let courses = session::courses(&manifest, &records);
     ui::note(&format!("{}: {} trials are there already", dir.display(), records.len()));
-    Ok(Session {
-        courses,
-        manifest,
-        writer,
-        kept,
-        runner,
-        files,
-        records,
-        base_first: true,
-        base_within: None,
-        cut: None,
-    })
+    let session = Session::new(manifest, (writer, kept), (runner, files), records);
+    Ok(Session { odd, ..session })
 }
 
 /// Returns the number of the next trial.
@@ -333,6 +320,27 @@ pub(crate) fn room(dir: &Path) -> anyhow::Result<(u64, u64)> {
 }
 
 impl Session {
+    fn new(
+        manifest: Manifest,
+        (writer, kept): (Writer, Kept),
+        (runner, files): (Runner, NamedFiles),
+        records: Vec<Record>,
+    ) -> Session {
+        Session {
+            courses: session::courses(&manifest, &records),
+            manifest,
+            writer,
+            kept,
+            runner,
+            files,
+            records,
+            odd: None,
+            base_first: true,
+            base_within: None,
+            cut: None,
+        }
+    }
+
     /// Returns how far each of its experiments is.
     pub(crate) fn courses(&self) -> &[Course] {
         &self.courses
@@ -402,7 +410,8 @@ impl Session {
             }
         });
         self.manifest = self.kept.manifest().clone();
-        let summary = session::summarise(&self.manifest, &self.records, &self.manifest.designs);
+        let mut summary = session::summarise(&self.manifest, &self.records, &self.manifest.designs);
+        summary.meter.conditions.splice(0..0, session::condition(self.odd.clone()));
         let whole = self.stored(&summary);
         let written = self
             .writer
@@ -558,6 +567,10 @@ impl Session {
                 Ok(end)
             }
             Err(Halt::Runner(error)) => Err(self.with_what_is_kept(&error)),
+            Err(Halt::Listener(error)) if error.is::<Changed>() => {
+                let (trials, dir) = (records.len(), writer.dir().display());
+                Err(error.context(format!("{trials} trials are kept (scruple report {dir})")))
+            }
             Err(Halt::Listener(error)) => Err(self.with_what_is_kept(error.as_ref())),
         }
     }

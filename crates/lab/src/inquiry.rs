@@ -140,7 +140,7 @@ fn answer(
                 bail!("{} holds no program whose scaling was asked for", dir.display());
             };
             let json = serde_json::to_string_pretty(&scaling)?;
-            (json, report::scaling_answer(&scaling).text(width))
+            (json, report::scaling_answer(&scaling, Some(session)).text(width))
         }
         Purpose::Ask(Inquiry::Why) => {
             let Some(why) = report::why(session) else {
@@ -150,7 +150,7 @@ fn answer(
                 exit = Exit::Incomplete;
             }
             let why = Why { folder: folder(session, dir), ..why };
-            (serde_json::to_string_pretty(&why)?, report::why_text(&why, width))
+            (serde_json::to_string_pretty(&why)?, report::why_text(&why, Some(session), width))
         }
         Purpose::Selftest => {
             let folder = folder(session, dir);

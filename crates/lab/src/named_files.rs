@@ -192,6 +192,22 @@ mod tests {
         (path, files, treatment)
     }
 
+    /// Puts another file of the same size in the place of one, as a compiler does.
+    fn replace(path: &Path) {
+        let new = path.with_extension("new");
+        write(&new, "1");
+        std::fs::rename(new, path).unwrap();
+    }
+
+    /// Does the same with the time of the old content, as `cp -p`, `tar` and package managers do.
+    fn copy(path: &Path) {
+        let modified = path.metadata().unwrap().modified().unwrap();
+        let new = path.with_extension("new");
+        write(&new, "1");
+        std::fs::File::options().append(true).open(&new).unwrap().set_modified(modified).unwrap();
+        std::fs::rename(new, path).unwrap();
+    }
+
     #[test]
     fn what_every_trial_changes_is_its_own_and_what_one_changes_is_somebodys() {
         let dir = tempfile::tempdir().unwrap();
@@ -221,9 +237,9 @@ mod tests {
         files.before_trial().unwrap();
         write(&path, "1");
         assert_eq!(files.after_trial("a", &treatment).unwrap_err().path, path);
-        for edit in
-            [|path: &Path| write(path, "12"), |path: &Path| std::fs::remove_file(path).unwrap()]
-        {
+        let edits: [fn(&Path); 4] =
+            [|path| write(path, "12"), |path| std::fs::remove_file(path).unwrap(), replace, copy];
+        for edit in edits {
             let (path, mut files, _) = session(dir.path());
             edit(&path);
             assert_eq!(files.before_trial().unwrap_err().path, path);

@@ -115,7 +115,7 @@ pub(crate) fn redacted(mut stored: Stored) -> anyhow::Result<Stored> {
 /// If the folder is not empty, or cannot be written.
 pub(crate) fn copy(stored: &Stored, dir: &Path) -> anyhow::Result<()> {
     let Stored { manifest, records, .. } = stored;
-    let summary = session::summarise(manifest, records, &manifest.designs);
+    let summary = session::summary(stored);
     let mut writer = Writer::create(dir, manifest)?;
     writer.append_all(records)?;
     let whole = report::Session { manifest, records, summary: &summary };

@@ -18,7 +18,7 @@ const FIGURES_BYTES_MAX: u64 = 16 << 20;
 pub(crate) fn scale(args: &ScaleArgs) -> anyhow::Result<Exit> {
     if let Some(file) = &args.fit {
         let scaling = fit(file)?;
-        ui::show(args.json, &scaling, |width| report::scaling_answer(&scaling).text(width))?;
+        ui::show(args.json, &scaling, |width| report::scaling_answer(&scaling, None).text(width))?;
         return Ok(Exit::Done);
     }
     inquiry::perform(&args.plan, PURPOSE, args.json, None, || session_plan(args))
@@ -58,7 +58,14 @@ fn session_plan(args: &ScaleArgs) -> anyhow::Result<Plan> {
 fn fit(file: &Path) -> anyhow::Result<Scaling> {
     let text = input::text(file, FIGURES_BYTES_MAX).context("--fit")?;
     let source = input::name(file);
-    let trials = figures(&text).map_err(|what| anyhow!("{source}:{what}"))?;
+    let figures = figures(&text).map_err(|what| anyhow!("{source}:{what}"))?;
+    let trials = figures.trials;
+    let source = match figures.read_as.as_str() {
+        "" => format!(
+            "{source}: the first column is the number of workers, the second the throughput"
+        ),
+        read_as => format!("{source}: {read_as}"),
+    };
     let (scruple, unit) = (session::VERSION, Some("work".into()));
     Ok(scaling(&ScaleInput::of_figures(scruple, source, unit, trials)))
 }

@@ -49,6 +49,24 @@ pub(crate) fn is_complete(manifest: &Manifest, records: &[Record]) -> bool {
 
 /// Returns what is odd about a stored session without being an error, with its folder.
 pub(crate) fn oddity(stored: &Stored) -> Option<String> {
+    odd(stored).map(|odd| format!("{}: {odd}", stored.dir.display()))
+}
+
+/// Returns what a stored session says, its damage first among the conditions.
+pub(crate) fn summary(stored: &Stored) -> Summary {
+    let Stored { manifest, records, .. } = stored;
+    let mut summary = summarise(manifest, records, &manifest.designs);
+    summary.meter.conditions.splice(0..0, condition(odd(stored)));
+    summary
+}
+
+/// Returns what is odd about a session as one of its conditions.
+pub(crate) fn condition(odd: Option<String>) -> Option<String> {
+    odd.map(|odd| format!("{}.", wording::capital(&odd)))
+}
+
+/// Returns what is odd about a stored session without being an error.
+pub(crate) fn odd(stored: &Stored) -> Option<String> {
     let torn = stored.torn.as_ref().map(|torn| {
         let line = torn.line;
         format!("line {line} of trials.ndjson is torn; the trial it belonged to is not counted")
@@ -58,7 +76,7 @@ pub(crate) fn oddity(stored: &Stored) -> Option<String> {
         format!("left out of trials.ndjson: {lines}, each a copy of an earlier one")
     });
     let all: Vec<String> = torn.into_iter().chain(repeated).chain(damage(stored)).collect();
-    (!all.is_empty()).then(|| format!("{}: {}", stored.dir.display(), all.join("; ")))
+    (!all.is_empty()).then(|| all.join("; "))
 }
 
 /// Returns which lines of a stored session are no records of it.

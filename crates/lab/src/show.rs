@@ -40,7 +40,7 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
     if args.redact {
         stored = redaction::redacted(stored)?;
     }
-    let summary = session::summarise(&stored.manifest, &stored.records, &stored.manifest.designs);
+    let summary = session::summary(&stored);
     let whole =
         report::Session { manifest: &stored.manifest, records: &stored.records, summary: &summary };
     if args.terminal || args.all || !experiments.is_empty() {
@@ -60,7 +60,7 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
     } else {
         if let Some(scaling) = report::scaling(&stored.manifest, &stored.records, session::VERSION)
         {
-            ui::people(&report::scaling_answer(&scaling).text(ui::width()))?;
+            ui::people(&report::scaling_answer(&scaling, Some(&whole)).text(ui::width()))?;
         } else {
             ui::people(&report::terminal(&whole, ui::width(), ui::letters(), None))?;
         }
@@ -69,7 +69,7 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
             ui::people(&format!("\n{grade}"))?;
         }
         if let Some(why) = report::why(&whole) {
-            ui::people(&format!("\n{}", report::why_text(&why, ui::width())))?;
+            ui::people(&format!("\n{}", report::why_text(&why, None, ui::width())))?;
         }
         let beside = args.output.is_none();
         if beside && args.redact {

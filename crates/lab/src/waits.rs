@@ -43,6 +43,14 @@ pub(crate) fn waits(args: &WaitsArgs) -> anyhow::Result<Exit> {
         kit::Stop::Unsupported(why) | kit::Stop::Failed(why) => anyhow!(why),
     })?;
     watched.scruple = session::VERSION.into();
+    // A process that runs already has inherited something else.
+    if args.pid.is_none() {
+        let mut settings = sys::inherited::facts();
+        let nice = Some(sys::process::nice()).filter(|nice| *nice != 0);
+        settings.extend(nice.map(|nice| ("nice".to_string(), nice.to_string())));
+        watched.conditions = wording::conditions(&settings).collect();
+    }
+    watched.conditions.splice(0..0, report::quota(&watched));
     if !to_stdout {
         let words = |width| report::waits(&watched, ui::letters()).text(width);
         ui::show(args.json, &watched, words)?;

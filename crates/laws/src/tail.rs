@@ -36,7 +36,7 @@ pub fn student_quantile(freedom: f64, outside: f64) -> f64 {
 
 /// The probability that F with `above` and `below` degrees of freedom (both positive) exceeds
 /// `ratio`.
-pub(crate) fn fisher_above(above: f64, below: f64, ratio: f64) -> f64 {
+pub fn fisher_above(above: f64, below: f64, ratio: f64) -> f64 {
     if ratio.is_nan() || ratio <= 0.0 {
         return 1.0;
     }

@@ -42,6 +42,8 @@ pub const BLOCKED: &str = "blocked_ns";
 pub const ABSENT: &str = "absent_ns";
 /// Time for which a quota of its own held it back, over all CPUs.
 pub const THROTTLED: &str = "throttled_ns";
+/// The fact under which a trial keeps the quota of a cgroup that its program entered itself.
+pub const QUOTA_ENTERED: &str = "quota_entered";
 /// The most processes at once. Not recorded, as the threads, where the program was too short for
 /// three looks.
 pub const PROCESSES: &str = "processes_count";

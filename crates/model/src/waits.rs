@@ -150,6 +150,15 @@ pub struct Watched {
     pub command: Vec<String>,
     /// The process that was watched; null where scruple started the command.
     pub pid: Option<u32>,
+    /// What it ran under and what changes its times: inherited state, a quota that throttled it; in sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<String>,
+    /// Time for which a CPU quota held it back, in ns over all CPUs.
+    #[serde(default)]
+    pub throttled_ns: u64,
+    /// The quota that did, in percent of one CPU; null where none did.
+    #[serde(default)]
+    pub quota_percent: Option<u32>,
     /// How it ended, such as "ended with exit code 0"; empty where it went on.
     pub ended: String,
     /// For how long it was watched, in ns.

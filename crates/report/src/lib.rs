@@ -32,7 +32,7 @@ pub use say::prediction::prediction;
 pub use say::report::{charts, claims_html, html, html_alone, selftest_text, terminal};
 pub use say::scale::{scaling, scaling_answer};
 pub use say::selftest::grade;
-pub use say::waits::{so_far as waits_so_far, waits};
+pub use say::waits::{quota, so_far as waits_so_far, waits};
 pub use say::why::{why, why_text};
 pub use text::{Letters, wrapped};
 

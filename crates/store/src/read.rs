@@ -40,10 +40,10 @@ pub struct Stored {
 /// Whatever stands in the folder, not more than [`crate::TRIALS_BYTES_MAX`] is read of it, and not
 /// more than some ten times that is held.
 pub fn open(dir: &Path) -> Result<Stored, Error> {
-    let manifest = read_manifest(dir)?;
+    let (manifest, plan) = read_plan(dir)?;
     let path = dir.join(TRIALS_FILE);
     let file = files::open_to_read(&path).map_err(Error::io("read", &path))?;
-    let trials = read_trials(&file, &path, &Plan::of(&manifest))?;
+    let trials = read_trials(&file, &path, &plan)?;
     let dir = dir.to_path_buf();
     let Trials { records, repeated, damage, torn, .. } = trials;
     Ok(Stored { dir, manifest, records, repeated, damage, torn })
@@ -60,6 +60,17 @@ struct Format {
 /// # Errors
 /// As [`open`], of the manifest alone.
 pub fn read_manifest(dir: &Path) -> Result<Manifest, Error> {
+    Ok(read_content(dir)?.0)
+}
+
+/// Reads a session's manifest and what it plans.
+pub(crate) fn read_plan(dir: &Path) -> Result<(Manifest, Plan), Error> {
+    let (manifest, content) = read_content(dir)?;
+    let plan = Plan::of(&manifest, &content);
+    Ok((manifest, plan))
+}
+
+fn read_content(dir: &Path) -> Result<(Manifest, Vec<u8>), Error> {
     let path = dir.join(MANIFEST_FILE);
     let content = read_bounded(dir, &path)?;
     let broken = |error: serde_json::Error| Error::Broken {
@@ -81,7 +92,7 @@ pub fn read_manifest(dir: &Path) -> Result<Manifest, Error> {
         manifest.environment.boot = hash;
     }
     check_manifest(&manifest, &path)?;
-    Ok(manifest)
+    Ok((manifest, content))
 }
 
 /// Checks that a manifest can be read back by others.

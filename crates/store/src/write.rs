@@ -1,7 +1,7 @@
 use crate::lines::Lines;
 use crate::lock::Lock;
 use crate::plan::Plan;
-use crate::read::{Stored, check_manifest, read_manifest};
+use crate::read::{Stored, check_manifest, read_manifest, read_plan};
 use crate::trials::{Trials, read_trials};
 use crate::watched::Content;
 use crate::{
@@ -127,7 +127,7 @@ impl Writer {
             Ok((trials, written)) => {
                 folders.keep();
                 let pages = Pages { dir: dir.to_path_buf(), _lock: lock };
-                Ok(Writer { plan: Plan::of(manifest), trials, written, pages })
+                Ok(Writer { plan: Plan::of(manifest, &content), trials, written, pages })
             }
             Err(error) => {
                 // The same command can be tried again.
@@ -148,10 +148,9 @@ impl Writer {
         // First, so that no lock file is put into a folder that is not a session.
         read_manifest(dir)?;
         let lock = Lock::acquire(dir)?;
-        let manifest = read_manifest(dir)?;
+        let (manifest, plan) = read_plan(dir)?;
         let path = dir.join(TRIALS_FILE);
         let file = files::open_to_append(&path).map_err(Error::io("open", &path))?;
-        let plan = Plan::of(&manifest);
         let trials = read_trials(&file, &path, &plan)?;
         let lines = Lines::new(file, trials.whole_bytes, trials.torn.is_some())
             .map_err(Error::io("cut a torn line off", &path))?;
@@ -175,7 +174,7 @@ impl Writer {
         let path = self.trials_path();
         let unreadable = |what| Error::Unreadable { path: path.clone(), what };
         self.plan.check(record).map_err(unreadable)?;
-        let line = encode::<Record>(serde_json::to_vec(record), &path, LINE_BYTES_MAX)?;
+        let line = self.line(record, &path)?;
         self.append_lines(&line, &path)
     }
 
@@ -190,12 +189,17 @@ impl Writer {
             self.plan
                 .check(record)
                 .map_err(|what| Error::Unreadable { path: path.clone(), what })?;
-            lines.append(&mut encode::<Record>(serde_json::to_vec(record), &path, LINE_BYTES_MAX)?);
+            lines.append(&mut self.line(record, &path)?);
             if lines.len() > LINES_BYTES {
                 self.append_lines(&std::mem::take(&mut lines), &path)?;
             }
         }
         self.append_lines(&lines, &path)
+    }
+
+    fn line(&self, record: &Record, path: &Path) -> Result<Vec<u8>, Error> {
+        let line = serde_json::to_vec(record).map(|line| self.plan.stamped(&line));
+        encode::<Record>(line, path, LINE_BYTES_MAX)
     }
 
     fn append_lines(&mut self, lines: &[u8], path: &Path) -> Result<(), Error> {
@@ -240,7 +244,7 @@ impl Writer {
     pub fn write_manifest(&mut self, manifest: &Manifest) -> Result<(), Error> {
         self.must_be_in_place()?;
         let content = checked(&self.pages.dir, manifest)?;
-        if Plan::of(manifest) != self.plan {
+        if Plan::of(manifest, &content) != self.plan {
             let what = "it plans other trials than the session began with".into();
             return Err(Error::Unreadable { path: self.pages.dir.join(MANIFEST_FILE), what });
         }

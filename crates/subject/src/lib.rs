@@ -42,6 +42,7 @@ use model::{Subject, measures};
 use output::{Printed, Reading};
 use std::io::Write;
 use std::time::Duration;
+use sys::cgroup::Throttling;
 use sys::launch::Began;
 use sys::proc::Io;
 use sys::task::{Ended, Pid};
@@ -167,6 +168,7 @@ fn measure(trial: &mut Trial<'_>, subject: &Subject, filled: &Filled) -> Result<
     let (stdout, reading_stdout) = Reading::start()?;
     let (stderr, reading_stderr) = Reading::start()?;
     let looker = Looker::start()?;
+    let throttling = Throttling::beyond_own(&groups.all());
     command.stdout(stdout).stderr(stderr);
     let start = sys::launch::arrange(&mut command, &launch)?;
     trial.begin()?;
@@ -187,6 +189,7 @@ fn measure(trial: &mut Trial<'_>, subject: &Subject, filled: &Filled) -> Result<
         workers: filled.workers,
         queue_wait_ns: began.queue_wait_ns,
         with: subject.with.clone(),
+        throttling,
         every: subject.look_every_ms.map(|ms| Duration::from_millis(ms.into())),
     });
     let pid = child.id() as Pid;

@@ -11,6 +11,7 @@ use crate::waits::Asker;
 use crate::worker_time::Slots;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
+use sys::cgroup::Throttling;
 use sys::proc::{Census, Stat};
 use sys::task::Pid;
 
@@ -58,6 +59,8 @@ pub(crate) struct Looked {
     pub(crate) slots: Slots,
     pub(crate) memory: MemoryLooks,
     pub(crate) waits: model::Waits,
+    /// Quotas of groups that the program entered.
+    pub(crate) throttling: Throttling,
 }
 
 /// The looker, before and while it looks.
@@ -76,7 +79,7 @@ enum Order {
 }
 
 /// The beginning of the program.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Began {
     pub(crate) at_ns: u64,
     /// Children of this process that are no part of it.
@@ -87,6 +90,8 @@ pub(crate) struct Began {
     pub(crate) queue_wait_ns: u64,
     /// Programs that work for it, by process ID or name.
     pub(crate) with: Vec<String>,
+    /// Quotas of groups that the program may enter.
+    pub(crate) throttling: Throttling,
     /// The user's interval; none follows the cost, zero never looks but at the end.
     pub(crate) every: Option<Duration>,
 }
@@ -142,7 +147,7 @@ fn watch(heard: &Receiver<Order>) -> Looked {
     let (began_ns, every, spared) = (began.at_ns, began.every, &began.spared[..]);
     let slots = Slots::new(began.workers, began_ns, sys::proc::tick_ns());
     let slots = slots.queued_before(began.queue_wait_ns);
-    let mut looked = Looked { slots, ..Looked::default() };
+    let mut looked = Looked { slots, throttling: began.throttling, ..Looked::default() };
     let cpu_before_ns = sys::clock::thread_cpu_ns();
     let mut asker = Asker::beside(&began.with);
     let mut census = Census::new(None, spared.to_vec());
@@ -199,6 +204,7 @@ fn watch(heard: &Receiver<Order>) -> Looked {
         due_ns = next_due_ns(every, sys::clock::now_ns(), looks.pause_ns());
     }
     looked.cpu_ns = sys::clock::thread_cpu_ns() - cpu_before_ns;
+    asker.end();
     // Symbols are read when the program has ended: a large library takes longer than a look may.
     looked.waits = looked.slots.waits(&asker);
     looked
@@ -224,7 +230,12 @@ pub(crate) fn look(
     let mut living = Vec::new();
     let mut threads = 0;
     looked.slots.begin(ended.map_or_else(sys::clock::now_ns, |ended| ended.at_ns));
-    asker.begin(census.pids(), most_ns);
+    let family = census.pids();
+    // One process at each look, since most programs stay in one group.
+    if let Some(pid) = family.get(looked.looks as usize % family.len().max(1)) {
+        looked.throttling.look(*pid);
+    }
+    asker.begin(family, most_ns);
     for found in census.take(|pid, thread| asker.ask(pid, thread)) {
         let pid = found.pid;
         let is_zombie = matches!(found.stat.state, 'Z' | 'X');

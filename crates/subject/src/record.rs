@@ -29,6 +29,12 @@ const SHORT_NS: u64 = 100_000_000;
 pub(crate) fn all(trial: &mut Trial<'_>, seen: &Seen) {
     let wall_ns = seen.ended_ns.saturating_sub(seen.began.at_ns);
     let cpu_ns = seen.usage.cpu_ns();
+    let entered = seen.looked.throttling.worst();
+    if let Some((_, cpus)) = entered {
+        let quota = cpus.map_or("a quota".into(), |cpus| format!("{cpus:.2} CPUs"));
+        trial.observe(responses::QUOTA_ENTERED, quota);
+    }
+    let throttled_ns = seen.groups.throttled_ns().max(entered.map(|(ns, _)| ns));
     let mut found: Vec<(&str, Option<u64>)> = vec![
         (responses::WALL, Some(wall_ns)),
         (responses::CPU, Some(cpu_ns)),
@@ -43,7 +49,7 @@ pub(crate) fn all(trial: &mut Trial<'_>, seen: &Seen) {
         (responses::STORAGE_WRITTEN, seen.io.map(|io| io.write_bytes)),
         (responses::PEAK_CGROUP, seen.groups.memory_peak_bytes()),
         (responses::LOOKING, Some(seen.looked.cpu_ns)),
-        (responses::THROTTLED, seen.groups.throttled_ns()),
+        (responses::THROTTLED, throttled_ns),
     ];
     found.extend(memory(trial, seen));
     found.extend(threads(trial, seen, wall_ns, cpu_ns));

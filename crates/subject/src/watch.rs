@@ -12,6 +12,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
+use sys::cgroup::Throttling;
 use sys::proc::Census;
 use sys::task::Pid;
 use sys::usage::Usage;
@@ -130,7 +131,7 @@ impl Watcher {
             ended: false,
             usage: Usage::of_children(),
             own_ns: sys::clock::thread_cpu_ns(),
-            looked: Looked { slots, ..Looked::default() },
+            looked: Looked { slots, throttling: Throttling::of_all(), ..Looked::default() },
             census: Census::new(of, Vec::new()),
             asker: Asker::default(),
             names: Names::default(),
@@ -172,7 +173,8 @@ impl Watcher {
 
     /// Returns what was seen so far.
     fn watched(&mut self) -> Watched {
-        let Looked { slots, looks, processes, threads, .. } = &mut self.looked;
+        let Looked { slots, looks, processes, threads, throttling, .. } = &mut self.looked;
+        let (throttled_ns, cpus) = throttling.worst().unwrap_or_default();
         let mut watched = Watched {
             format: model::WATCHED_FORMAT,
             command: self.command.clone(),
@@ -183,6 +185,8 @@ impl Watcher {
             looks: *looks,
             looking_ns: sys::clock::thread_cpu_ns() - self.own_ns,
             unasked: self.asker.unasked(),
+            throttled_ns,
+            quota_percent: cpus.map(|cpus| (100.0 * cpus).round() as u32),
             ..Watched::default()
         };
         let names = self.names.of(&self.asker);
@@ -199,6 +203,7 @@ impl Watcher {
         let at_ns = sys::clock::now_ns();
         let pid = self.pid;
         self.look((self.ended && self.of.is_none()).then_some(Ended { pid, at_ns }));
+        self.asker.end();
         let mut watched = self.watched();
         if self.ended && self.of.is_none() {
             watched.elapsed_ns = at_ns - self.began_ns;

@@ -74,6 +74,12 @@ pub fn set_usual_signals() -> Result<()> {
     signal::unblock_all()
 }
 
+/// Returns the umask of this process.
+pub fn umask() -> u32 {
+    let status = text::read("/proc/self/status").unwrap_or_default();
+    line(&status, "Umask").and_then(|octal| u32::from_str_radix(octal, 8).ok()).unwrap_or_default()
+}
+
 /// Returns what this thread has inherited and has not changed, by a short name; what is usual is absent.
 pub fn facts() -> BTreeMap<String, String> {
     let status = text::read("/proc/thread-self/status").unwrap_or_default();
@@ -157,7 +163,11 @@ fn slack() -> Option<String> {
     // SAFETY: it only asks.
     let ns = unsafe { libc::prctl(libc::PR_GET_TIMERSLACK, 0, 0, 0, 0) };
     let ns = u64::try_from(ns).ok().filter(|ns| *ns > 0 && *ns != SLACK_NS)?;
-    Some(format!("{ns} ns"))
+    Some(match ns {
+        1_000_000.. => format!("{} ms", ns as f64 / 1e6),
+        1_000.. => format!("{} µs", ns as f64 / 1e3),
+        _ => format!("{ns} ns"),
+    })
 }
 
 fn personality() -> Option<String> {
@@ -265,7 +275,7 @@ mod tests {
             rustix::process::umask(Mode::from_bits_truncate(0o777));
             let facts = facts();
             for (name, value) in [
-                ("timer_slack", "5000000 ns"),
+                ("timer_slack", "5 ms"),
                 ("personality", "0x40000 (addresses are not randomised)"),
                 ("scheduling_policy", "batch"),
             ] {

@@ -36,21 +36,28 @@ const fn since<'a>(since: &'a str, call: Call<'a>) -> Call<'a> {
 
 /// Those whose refusal shows: each rejects [`NONSENSE`] for each of its arguments before it does anything. Not
 /// clone: Docker's filter refuses some of its flags.
-const CALLS: [Call<'static>; 40] = [
+const CALLS: [Call<'static>; 47] = [
     since(OLDEST_LINUX, always("pidfd_open", "wait for the end of trials and programs")),
+    always("chdir", "start trials in their folders"),
+    always("clock_nanosleep", "wait"),
     always("dup2", "start trials"),
     always("eventfd2", "heed Ctrl-C"),
     always("fcntl", "talk to trials"),
     always("fdatasync", "store trials"),
     always("fsync", "store sessions"),
+    always("getcwd", "know its folder"),
     always("getdents64", "read folders"),
     always("getrusage", "count CPU time and faults"),
     always("ioctl", "talk to trials"),
     always("kill", "end trials"),
+    always("mkdir", "make a session's folder"),
     always("flock", "keep a second scruple from writing a session"),
     always("pipe2", "hear what trials print"),
     always("ppoll", "wait for trials and programs"),
     always("prlimit64", "know and set the limits of programs"),
+    always("recvfrom", "talk to trials"),
+    always("sendto", "talk to trials"),
+    always("unlinkat", "remove what trials leave behind"),
     always("prctl", "find and end what trials leave behind"),
     always("sched_getaffinity", "know which CPUs it may use"),
     always("sched_setaffinity", "keep trials on their CPUs"),
@@ -102,9 +109,12 @@ const OF_RIGHTS: [&str; 15] = [
     "write",
 ];
 
-/// The name of the call in the text of an error: `pidfd_open` of `pidfd_open(77)`.
+/// The name of the call in the text of an error: `pidfd_open` of `pidfd_open(77)`; glibc's fork is clone.
 fn name(call: &str) -> &str {
-    call.split('(').next().unwrap_or(call).trim()
+    match call.split('(').next().unwrap_or(call).trim() {
+        "fork" => "clone",
+        name => name,
+    }
 }
 
 /// The call that was refused, where an error says that one was. libc's functions have names like those of the
@@ -127,7 +137,8 @@ fn is_of_rights(call: &str) -> bool {
 pub(crate) fn is_refused(call: &str, errno: i32) -> bool {
     match errno {
         libc::ENOSYS => true,
-        libc::EPERM if is_of_rights(call) => false,
+        // A probe has a name alone, and asks for nothing that rights are needed for.
+        libc::EPERM if call.contains('(') && is_of_rights(call) => false,
         libc::EPERM => culprit(call, errno).is_some(),
         _ => false,
     }
@@ -136,6 +147,9 @@ pub(crate) fn is_refused(call: &str, errno: i32) -> bool {
 /// What is said after an error of a call that is refused: by what, what scruple needs it for, and what would
 /// help. Empty for other errors.
 pub(crate) fn remedy(call: &str, errno: i32) -> String {
+    if errno == libc::EMFILE {
+        return ": this process may have no more files open (ulimit -n); raise the limit".into();
+    }
     if !is_refused(call, errno) {
         return String::new();
     }
@@ -200,8 +214,15 @@ mod tests {
 
     #[test]
     fn every_call_rejects_nonsense() {
-        const REJECTED: [i32; 6] =
-            [libc::EINVAL, libc::EFAULT, libc::EBADF, libc::ESRCH, libc::E2BIG, libc::EAFNOSUPPORT];
+        const REJECTED: [i32; 7] = [
+            libc::EINVAL,
+            libc::EFAULT,
+            libc::EBADF,
+            libc::ESRCH,
+            libc::E2BIG,
+            libc::EAFNOSUPPORT,
+            libc::EOPNOTSUPP,
+        ];
         let may_be_refused = [libc::ENOSYS, libc::EPERM];
         // Some CPUs have another call in place of one of these.
         for call in CALLS.iter().filter(|call| number_of(call.name).is_some()) {
@@ -217,6 +238,7 @@ mod tests {
         assert_eq!(is_refused("a system call", libc::EPERM), refuses);
         assert_eq!(remedy("a system call", libc::EPERM).is_empty(), !refuses);
         assert!(is_refused("eventfd(0)", libc::EPERM));
-        assert_eq!(remedy("eventfd(0)", libc::EMFILE), "");
+        assert!(remedy("eventfd(0)", libc::EMFILE).contains("ulimit -n"));
+        assert_eq!(remedy("eventfd(0)", libc::EINVAL), "");
     }
 }

@@ -25,7 +25,7 @@ const STATES: [(&str, &str, &str); 10] = [
     (
         "scheduling_policy",
         "programs run with the scheduling policy {}",
-        "chrt --other 0 before the command",
+        "run without chrt, or by chrt --other 0",
     ),
     (
         "timer_slack",
@@ -50,6 +50,12 @@ const STATES: [(&str, &str, &str); 10] = [
 /// Reports whether a setting is inherited state that changes numbers.
 pub fn is_inherited(name: &str) -> bool {
     STATES.iter().any(|(state, ..)| *state == name)
+}
+
+/// Returns the same as sentences.
+pub fn conditions(settings: &BTreeMap<String, String>) -> impl Iterator<Item = String> {
+    inherited(settings)
+        .map(|(does, advice)| crate::capital(&format!("{does}. {}.", crate::capital(advice))))
 }
 
 /// Returns what recorded settings say of inherited state that changes numbers: what it does, and what to do.

@@ -7,6 +7,6 @@ mod inherited;
 pub mod number;
 mod text;
 
-pub use inherited::{inherited, is_inherited};
+pub use inherited::{conditions, inherited, is_inherited};
 pub use number::counted;
 pub use text::*;

@@ -1,6 +1,8 @@
 //! Whether others took the CPU from a trial, and so from its wall clock.
 
+use crate::session::sample::observations;
 use crate::stats::order::median;
+use model::measures::THROTTLED;
 use model::{Counters, Record};
 
 /// A trial that lost more than this share of its wall clock to others was disturbed.
@@ -66,13 +68,22 @@ pub(crate) fn cpu_ns(counters: &Counters) -> Option<u64> {
 /// number the record does not tell; and where it waited for storage, since the kernel's own
 /// threads then work for it and count as others.
 pub(crate) fn lost_share(record: &Record) -> Option<f64> {
-    let [throttled, steal] = of_quota_and_host(record);
-    share_lost(record, throttled + steal, [0.0; 2])
+    let [throttled, steal] =
+        [record.machine.throttled_ns, record.machine.steal_ns].map(|ns| ns.unwrap_or(0) as f64);
+    // A quota of the program's own is a part of its treatment.
+    share_lost(record, throttled + steal, [throttled_of_its_own_ns(record), 0.0])
 }
 
 /// Returns for how long a quota held a trial back, and the hypervisor gave its time to other machines, in ns.
 fn of_quota_and_host(record: &Record) -> [f64; 2] {
-    [record.machine.throttled_ns, record.machine.steal_ns].map(|ns| ns.unwrap_or(0) as f64)
+    let throttled = record.machine.throttled_ns.unwrap_or(0) as f64;
+    let steal = record.machine.steal_ns.unwrap_or(0) as f64;
+    [throttled.max(throttled_of_its_own_ns(record)), steal]
+}
+
+/// Returns for how long a quota of a program's own cgroup held it back, in ns, over all CPUs.
+pub(crate) fn throttled_of_its_own_ns(record: &Record) -> f64 {
+    observations(record, THROTTLED).first().copied().unwrap_or(0.0)
 }
 
 /// Returns the share of a trial's wall clock that programs of this machine took, and nobody else.
@@ -372,6 +383,17 @@ mod tests {
             let held = Trial::new(0).wall(1000).cpu(300).queue(300, queue).foreign(900);
             let found = of(held.throttled(if queue == 750 { 600 } else { 690 }));
             assert!((found.share - taken).abs() < 1e-9, "{queue}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_quota_of_its_own_takes_is_nobody_elses() {
+        // Beside a busy neighbour, with the quota's time in the queue and without.
+        for queue in [690, 5] {
+            let held = Trial::new(0).wall(1000).cpu(300).queue(300, queue).foreign(1000);
+            let record = held.series(THROTTLED, 1, &[690]).record();
+            let programs = share_of_programs(&record).unwrap();
+            assert!(programs <= 0.01 && lost_share(&record).unwrap() <= 0.01, "{programs}");
         }
     }
 

@@ -21,6 +21,7 @@ pub(crate) mod printed;
 pub(crate) mod sample;
 pub(crate) mod summary;
 pub(crate) mod tags;
+pub(crate) mod trends;
 pub(crate) mod untagged;
 pub(crate) mod variance;
 pub(crate) mod verdict;

@@ -1,8 +1,8 @@
 //! What happened to the trials of an experiment, counted and put in plain words.
 
 use crate::session::disturbance::{DISTURBED_SHARE, share_of_host, share_of_programs};
-use crate::session::printed;
 use crate::session::tags::{Tag, Tagger};
+use crate::session::{printed, trends};
 use crate::stats::interval::BLOCKS_FREE;
 use model::{Design, Outcome, OutcomeCount, Phase, Record, Treatment};
 use std::collections::{BTreeMap, BTreeSet};
@@ -173,6 +173,7 @@ pub(crate) fn warnings(design: &Design, records: &[&Record], blocks: usize) -> V
         ));
     }
     warnings.extend(printed::warnings(design, records));
+    warnings.extend(trends::trends(design, &completed));
     let is_timed = design.responses.iter().any(|response| !response.is_counted());
     type Share = fn(&Record) -> Option<f64>;
     let takers: [(Share, &str); 2] = [

@@ -66,10 +66,10 @@ pub(crate) struct ScaleArgs {
     /// End a trial after this time, such as 30s or 10m
     #[arg(long, value_name = "TIME", value_parser = quantity::duration_ms, default_value = "5m")]
     pub(crate) time_limit: u64,
-    /// Analyse this CSV file instead of measuring; `-` is standard input
+    /// Analyse this table instead of measuring; `-` is standard input
     ///
-    /// Its columns are n, throughput and optionally trial and cpu_s. Trials of the same number form one
-    /// block.
+    /// It is a table as CSV or Markdown with a number of workers and a throughput, a time or a speedup. Trials of
+    /// the same number in a column trial form one block.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "env", "levels", "work", "unit", "copies", "with", "cpu_quota", "ignore_failure", "resume", "dry_run", "MeasureArgs", "output"])]
     pub(crate) fit: Option<PathBuf>,
     /// Set how much to measure

@@ -97,7 +97,8 @@ fn one(
 ) -> anyhow::Result<Taken> {
     let (facts, of) = intake.facts(session)?;
     gather::must_be_its_own(&facts, &folder.fleet, &of)?;
-    let stored = store::open(session)?;
-    gather::must_be_as_planned(&heads.head(stored.manifest), &folder.fleet)?;
+    let manifest = store::read_manifest(session)?;
+    gather::must_be_as_planned(&heads.head(manifest), &folder.fleet)?;
+    store::open(session)?;
     Ok(intake.publish(session, &of)?)
 }

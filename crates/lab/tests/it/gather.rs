@@ -167,7 +167,7 @@ fn what_does_not_belong_to_the_plan_is_named_and_the_rest_is_taken() {
         (changed("name", "node.json", &|it| it["node"] = "../../m".into()), "its node"),
         (
             changed("trial", "manifest.json", &|it| it["designs"] = Value::Array(vec![])),
-            "trials.ndjson, line 1: experiment null is none of its manifest's",
+            "trials.ndjson, line 1: it is a trial of another session",
         ),
         (fleet.dir.path().join("nowhere"), "nowhere"),
     ];

@@ -9,7 +9,18 @@ const EPERM: i32 = 1;
 const ENOSYS: i32 = 38;
 
 /// Calls that every session needs.
-const NEEDED: [&str; 4] = ["eventfd2", "pidfd_open", "prctl", "sched_getaffinity"];
+const NEEDED: [&str; 10] = [
+    "chdir",
+    "clock_nanosleep",
+    "eventfd2",
+    "kill",
+    "pidfd_open",
+    "prctl",
+    "recvfrom",
+    "sched_getaffinity",
+    "sendto",
+    "unlinkat",
+];
 
 /// Calls that some treatments need, or that only tell more. Not clone3: glibc starts nothing where that is
 /// refused with EPERM.

@@ -124,7 +124,7 @@ fn a_peak_is_named_only_where_the_points_reach() {
     let Peak::Within { n, low, high } = near.peak() else { panic!("{:?}", near.peak()) };
     assert!((n - 15.0).abs() < 0.6 && low < n && high.unwrap() > n, "{n} {low} {high:?}");
     let far = fit(Law::Usl, &wobbly([50.0, 0.1, 0.0004]), Region::Physical).unwrap();
-    assert!(matches!(far.peak(), Peak::Beyond { low } if low > 16.0), "{:?}", far.peak());
+    assert!(matches!(far.peak(), Peak::Beyond { low, .. } if low > 16.0), "{:?}", far.peak());
     let amdahl = fit(Law::Amdahl, &wobbly([50.0, 0.1, 0.0]), Region::Physical).unwrap();
     assert_eq!(amdahl.peak(), Peak::None);
     // Falls from the first.

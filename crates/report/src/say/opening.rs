@@ -8,8 +8,8 @@ use crate::doc::{Answer, Block, Role, Text, Tone};
 use crate::words::anchor;
 use maud::html;
 use model::{
-    AccountResult, Design, Estimate, FindingResult, Inquiry, PartResult, Quantity, Selftest, Term,
-    Treatment, TrustGrade,
+    AccountResult, Design, Estimate, FindingResult, Inquiry, PartResult, Quantity, Record,
+    Selftest, Term, Treatment, TrustGrade,
 };
 use wording::number::{Terms, duration_s, parts, sentence_parts};
 use wording::{capital, counted, short, stated};
@@ -55,14 +55,29 @@ pub(crate) fn key(session: &Session<'_>) -> Block<'static> {
     Block::small(text)
 }
 
+/// A longer time between two trials is that between two runs, or of a clock that was set.
+const BETWEEN_TRIALS_MS: u64 = 60_000;
+
+/// Returns how long trials and the times between them took, in ms.
+fn length_ms(records: &[Record]) -> u64 {
+    let mut order: Vec<&Record> = records.iter().collect();
+    order.sort_by_key(|record| record.trial);
+    let end = |record: &Record| record.started_unix_ms.saturating_add(record.total_ns / 1_000_000);
+    let between =
+        order.windows(2).filter_map(|pair| pair[1].started_unix_ms.checked_sub(end(pair[0])));
+    let trials: u64 =
+        order.iter().map(|record| record.total_ns / 1_000_000).fold(0, u64::saturating_add);
+    between.filter(|ms| *ms < BETWEEN_TRIALS_MS).fold(trials, u64::saturating_add)
+}
+
 /// Returns one line on the session, the machine and the trials.
 pub(crate) fn lead(session: &Session<'_>) -> Block<'static> {
     let (manifest, environment) = (session.manifest, &session.manifest.environment);
     let cpu = short(&environment.cpu_model, 120);
-    let ends = session.records.iter();
-    let ends = ends.map(|one| one.started_unix_ms.saturating_add(one.total_ns / 1_000_000));
-    let length = ends.max().map(|end| end.saturating_sub(manifest.started_unix_ms).div_ceil(1000));
-    let length = length.map(|s| format!(" in {}", duration_s(s))).unwrap_or_default();
+    let length = match session.records {
+        [] => String::new(),
+        records => format!(" in {}", duration_s(length_ms(records).div_ceil(1000))),
+    };
     let preset = manifest.options.preset.as_ref();
     let preset = preset.map(|it| format!("{}, ", short(&it.name, 64))).unwrap_or_default();
     let rest = format!(

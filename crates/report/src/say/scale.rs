@@ -1,5 +1,7 @@
 //! How a program scales with the number of its workers.
 
+use super::disturbance;
+use crate::Session;
 use crate::chart::{self, Stack, Workers};
 use crate::doc::{Block, Column, Doc, Figure, Role, Span, Table, Text, Tone};
 use crate::text::Letters;
@@ -27,11 +29,14 @@ pub fn scaling(manifest: &Manifest, records: &[Record], scruple: &str) -> Option
     Some(analysis::scaling::scaling(&input))
 }
 
-/// Returns how a program scales: the answer, what to do, throughput over n as a chart, where the workers'
-/// time went, the causes, the laws. What others wrote is made harmless.
-pub fn scaling_answer(scaling: &Scaling) -> Doc<'_> {
+/// Returns how a program scales: the conditions of the session if there is one, the answer, what to do, throughput
+/// over n as a chart, where the workers' time went, the causes, the laws. What others wrote is made harmless.
+pub fn scaling_answer<'a>(scaling: &'a Scaling, session: Option<&Session<'_>>) -> Doc<'a> {
     let mut doc = Doc::new(&scaling.scruple, "how a program scales", scaling.source.clone());
     doc.push(Block::paragraph(Role::Lead, short(&scaling.source, 400)));
+    if let Some(session) = session {
+        doc.blocks.extend(disturbance::conditions(session));
+    }
     doc.blocks.extend(blocks(scaling));
     doc
 }

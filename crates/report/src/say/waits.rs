@@ -14,6 +14,9 @@ use wording::{command_line, counted, short};
 /// A wait below this share of the waiting time is left out of a text.
 const NOTABLE: f64 = 0.005;
 
+/// Waits of working threads that take at least this part of all are what a program mostly waits for.
+const OF_WORKING: f64 = 0.05;
+
 /// Looks that cost more than this share of one CPU may slow the program down.
 const COST_MAX: f64 = 0.02;
 
@@ -27,6 +30,8 @@ pub fn waits(result: &Watched, letters: Letters) -> Doc<'static> {
     let mut doc = Doc::new(&result.scruple, "what a program waits for", name.clone());
     doc.push(Block::heading(1, name));
     doc.push(Block::paragraph(Role::Lead, lead(result)));
+    let conditions = result.conditions.iter().map(|text| short(text, 400));
+    doc.blocks.extend(conditions.map(|text| Block::note(Tone::Care, text)));
     doc.push(Block::paragraph(Role::Answer, answer(result)));
     doc.blocks.extend(notes(result).into_iter().map(|text| Block::note(Tone::Care, text)));
     doc.blocks.extend(table(result));
@@ -58,6 +63,18 @@ fn lead(result: &Watched) -> String {
     format!("{first}for {time}: at most {at_most} in {of} at once. {ended}")
 }
 
+/// Returns what a CPU quota did to a program; `None` where none held it back.
+pub fn quota(result: &Watched) -> Option<String> {
+    let limit =
+        result.quota_percent.map(|percent| format!(" to {:.2} CPUs", f64::from(percent) / 100.0));
+    let limit = limit.unwrap_or_default();
+    let part = share(result.throttled_ns as f64 / result.elapsed_ns.max(1) as f64);
+    (result.throttled_ns > 0).then(|| format!(
+        "A CPU quota of its cgroup limits the program{limit}: it held threads back that were ready, for {part} of \
+         the time, summed over CPUs. Raise cpu.max or cpu.cfs_quota_us of that cgroup."
+    ))
+}
+
 fn time(ns: u64) -> String {
     value(ns as f64, &Unit::Ns)
 }
@@ -74,15 +91,26 @@ fn wait_words(wait: &WatchedWait, most: usize) -> String {
 
 fn answer(result: &Watched) -> String {
     let ThreadTime { running_ns, ready_ns, .. } = result.time;
-    let waiting_ns: u64 = result.waits.iter().map(|wait| wait.ns).sum();
-    let [running, ready, waiting] =
-        [running_ns, ready_ns, waiting_ns].map(|ns| threads_on_average(ns, result));
-    let mostly = result.waits.first().filter(|wait| 2 * wait.ns > waiting_ns);
+    let working_ns: u64 = result.waits.iter().map(|wait| wait.ns).sum();
+    let idle_ns: u64 = result.waits.iter().map(|wait| wait.idle_ns).sum();
+    let [running, ready, waiting, idle] = [running_ns, ready_ns, working_ns + idle_ns, idle_ns]
+        .map(|ns| threads_on_average(ns, result));
+    // Where working threads hardly wait, the others' waits are what there is to say.
+    let is_of_working = working_ns as f64 >= OF_WORKING * (working_ns + idle_ns) as f64;
+    let of = |wait: &&WatchedWait| if is_of_working { wait.ns } else { wait.ns + wait.idle_ns };
+    let all_ns = if is_of_working { working_ns } else { working_ns + idle_ns };
+    let is_notable = all_ns as f64 > NOTABLE * result.elapsed_ns as f64;
+    let mostly =
+        result.waits.iter().max_by_key(of).filter(|wait| is_notable && 2 * of(wait) > all_ns);
     let mostly =
         mostly.map_or(String::new(), |wait| format!(", mostly for {}", wait_words(wait, 200)));
+    let idle = match idle_ns as f64 > NOTABLE * result.elapsed_ns as f64 {
+        true => format!(" ({idle} of them in threads that hardly ran)"),
+        false => String::new(),
+    };
     format!(
         "On average, {running} threads ran, {ready} were ready and waited for a CPU, and {waiting} waited for \
-         something else{mostly}."
+         something else{idle}{mostly}."
     )
 }
 

@@ -1,5 +1,6 @@
 //! Which resource limits a command.
 
+use super::disturbance;
 use crate::Session;
 use crate::chart::{self, Body, Cell, Line, Panel};
 use crate::doc::{Block, Doc, Figure, Role, Table, Text, Tone};
@@ -21,10 +22,14 @@ pub fn why(session: &Session<'_>) -> Option<Why> {
 }
 
 /// Returns what limits the command for a terminal of `width` columns, with ANSI colours: each squeeze with its elasticity and its strengths,
-/// what the kernel counted, and what was not squeezed.
-pub fn why_text(why: &Why, width: usize) -> String {
+/// what the kernel counted, and what was not squeezed; before them the conditions of the session, where it is not
+/// shown beside.
+pub fn why_text(why: &Why, session: Option<&Session<'_>>, width: usize) -> String {
     let mut doc = Doc::new(&why.scruple, "what limits a command", why.command.join(" "));
     doc.push(Block::paragraph(Role::Lead, command_line(&why.command)));
+    if let Some(session) = session {
+        doc.blocks.extend(disturbance::conditions(session));
+    }
     doc.blocks.extend(blocks(why));
     paint::text(&doc, width, Folds::Open)
 }

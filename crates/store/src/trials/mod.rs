@@ -261,6 +261,7 @@ fn parse_all(chunks: &[Chunk], plan: &Plan) -> Vec<Parsed> {
 
 /// The record of one line, or what is wrong with it.
 fn parse(line: &[u8], plan: &Plan) -> Result<Record, String> {
+    plan.check_stamp(line)?;
     let mut record: Record = serde_json::from_slice(line)
         .map_err(|error| in_words(&format!("this is not a record: {}", explain(&error))))?;
     // A list that was read grew by doubling; most of what is held is observations.

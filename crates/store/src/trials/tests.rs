@@ -16,7 +16,7 @@ fn plan() -> Plan {
         ..Factor::default()
     };
     let design = Design { id: "create".into(), factors: vec![model], ..Design::default() };
-    Plan::with(&[design], Profile::Smoke)
+    Plan::with(&[design], Profile::Smoke, String::new())
 }
 
 fn record(trial: u64) -> Record {

@@ -297,6 +297,31 @@ fn a_file_beyond_the_limit_is_refused_by_its_length_alone() {
     }
 }
 
+/// A manifest that plans the same trials from another seed or start, or of another program, is another session's.
+#[test]
+fn a_manifest_of_another_session_is_an_error_and_its_trials_stay() {
+    let (dir, other) = (session(&[record(0), record(1)]), TempDir::new().unwrap());
+    let trials = fs::read(dir.path().join("trials.ndjson")).unwrap();
+    let own = manifest();
+    let seed = model::Manifest { seed: 7, ..own.clone() };
+    let start = model::Manifest { started_unix_ms: 1, ..own.clone() };
+    let mut program = own.clone();
+    program.designs[0].question = "another one?".into();
+    for (number, foreign) in [seed, start, program].iter().enumerate() {
+        let folder = other.path().join(number.to_string());
+        drop(Writer::create(&folder, foreign).unwrap());
+        fs::copy(folder.join("manifest.json"), dir.path().join("manifest.json")).unwrap();
+        let text = message(open(dir.path()));
+        assert!(text.contains("trials.ndjson, line 1: it is a trial of another session"), "{text}");
+        assert_eq!(message(Writer::resume(dir.path())), text);
+        assert_eq!(fs::read(dir.path().join("trials.ndjson")).unwrap(), trials);
+    }
+    // Lines of earlier versions say nothing of their manifest.
+    let line = serde_json::to_string(&record(0)).unwrap() + "\n";
+    fs::write(dir.path().join("trials.ndjson"), line).unwrap();
+    assert_eq!(open(dir.path()).unwrap().records.len(), 1);
+}
+
 #[test]
 fn a_trial_that_the_manifest_does_not_plan_is_an_error_that_names_its_line() {
     let dir = session(&[record(0)]);

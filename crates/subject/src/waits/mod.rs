@@ -11,6 +11,7 @@ mod naming;
 mod primitives;
 mod stack;
 mod symbols;
+mod timeouts;
 
 use model::WaitKind;
 use std::collections::HashMap;
@@ -21,6 +22,7 @@ use sys::task::Pid;
 
 use crate::doing::{Asked, Since, WaitId};
 use crate::peers::Peers;
+use timeouts::TimeOuts;
 
 pub(crate) use naming::{Named, Names};
 
@@ -121,6 +123,7 @@ pub(crate) struct Asker {
     /// Who held or kept a wait when it was last seen.
     holders: HashMap<WaitId, Rc<str>>,
     last: HashMap<(Pid, Pid), (SchedStat, Option<WaitId>)>,
+    time_outs: TimeOuts,
     /// The processes of the program at the last look.
     family: Vec<Pid>,
     /// Programs that work for it.
@@ -147,8 +150,14 @@ impl Asker {
     /// Notes a look: these are the processes of the program now, and asking may take this much CPU time, in ns.
     pub(crate) fn begin(&mut self, family: Vec<Pid>, most_ns: u64) {
         self.until_ns = sys::clock::thread_cpu_ns().saturating_add(most_ns);
+        self.time_outs.begin(sys::clock::now_ns());
         self.peers.read(&family);
         self.family = family;
+    }
+
+    /// Notes that the last look was over.
+    pub(crate) fn end(&mut self) {
+        self.time_outs.end(sys::clock::now_ns());
     }
 
     /// Returns what the programs used that work for this one.
@@ -158,22 +167,25 @@ impl Asker {
 
     /// Returns what a thread waits for; `None` where it runs, is ready to, or may not be asked.
     pub(crate) fn ask(&mut self, pid: Pid, thread: &Thread) -> Option<Asked> {
+        let name = (pid, thread.tid);
         if !matches!(thread.state, 'S' | 'D') {
+            self.time_outs.ran(name, thread.account);
             return None;
         }
-        let name = (pid, thread.tid);
         let last = self.last.get(&name);
         let before = last.and_then(|(account, wait)| Some((*account, (*wait)?)));
         if let Some((account, id)) = before
             && account == thread.account
         {
+            self.time_outs.lasting(name);
             return Some(self.asked(id, Since::Lasting));
         }
+        self.time_outs.ran(name, thread.account);
         if sys::clock::thread_cpu_ns() >= self.until_ns {
             return None;
         }
         let wait = match wait::doing(pid, thread.tid) {
-            Doing::Waiting(waiting) => self.found(pid, thread.tid, &waiting),
+            Doing::Waiting(waiting) => self.found(pid, thread, &waiting),
             Doing::Refused => {
                 self.refused = true;
                 None
@@ -244,7 +256,8 @@ impl Asker {
         self.images.len() - 1
     }
 
-    fn found(&mut self, pid: Pid, tid: Pid, waiting: &Waiting) -> Option<WaitId> {
+    fn found(&mut self, pid: Pid, thread: &Thread, waiting: &Waiting) -> Option<WaitId> {
+        let tid = thread.tid;
         let image = self.image(pid, waiting.at);
         let memory = Memory::open(pid);
         let mut found = Found { image, ..Found::default() };
@@ -286,6 +299,12 @@ impl Asker {
                 self.found.len() - 1
             }
         };
+        let call = call.as_deref();
+        if let Some(limit) =
+            call.and_then(|call| timeouts::limit(pid, call, waiting, memory.as_ref()))
+        {
+            self.time_outs.found((pid, tid), id, limit, thread.account);
+        }
         if let Some(holder) = holder {
             self.holders.insert(id, holder.into());
         }
@@ -546,4 +565,29 @@ fn reaches(memory: &Memory, pointer: u64, distance: u64) -> bool {
     // An object of its own mapping has no next one.
     let is_mapped = pointer % 4096 == 16 && size.is_multiple_of(4096);
     is_size && (is_mapped || head(pointer + size).is_some_and(|next| next & IN_USE != 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lock of musl that is no robust one holds EBUSY, which is the number of some other thread.
+    #[test]
+    fn nobody_but_a_thread_that_can_hold_a_lock_holds_it() {
+        let own = sys::process::pid();
+        let name = sys::proc::thread_name(own, own);
+        assert!(name.is_some());
+        assert_eq!(robust_owner(own, true, own), name);
+        assert_eq!(robust_owner(own, false, own), name);
+        let numbers = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {
+            entry.ok()?.file_name().to_str()?.parse::<Pid>().ok().filter(|pid| *pid != own)
+        });
+        for other in numbers {
+            assert_eq!(robust_owner(own, true, other), None, "{other} is of another process");
+            let is_of_kernel = std::fs::read_link(format!("/proc/{other}/exe")).is_err();
+            if is_of_kernel {
+                assert_eq!(robust_owner(own, false, other), None, "{other} has no program");
+            }
+        }
+    }
 }

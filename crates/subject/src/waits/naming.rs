@@ -5,7 +5,7 @@ use super::files::Files;
 use super::primitives::{self, GIL};
 use super::stack::{self, Frame, Located};
 use super::symbols::{Symbol, Symbols};
-use super::{Asker, Found, Futex, Image};
+use super::{Asker, Found, Futex, Image, timeouts};
 use model::{GOROUTINES, WaitKind};
 use std::collections::HashMap;
 
@@ -44,6 +44,8 @@ pub(crate) struct Names {
     /// The word at which a small object was first found to be waited for, by the object's file and address.
     words: HashMap<(String, u64), u64>,
     named: Vec<Named>,
+    /// The same with time-outs in the place of what they were given up for.
+    shown: Vec<Named>,
 }
 
 /// A function of a stack with its name as its language writes it.
@@ -63,7 +65,23 @@ impl Names {
             let named = self.name(found, &asker.images[found.image]);
             self.named.push(named);
         }
-        &self.named
+        let mut sums: HashMap<&Named, [u64; 2]> = HashMap::new();
+        for (id, named) in self.named.iter().enumerate() {
+            let times = asker.time_outs.of(id);
+            let sums = sums.entry(named).or_default();
+            sums.iter_mut().zip(times).for_each(|(sum, ns)| *sum += ns);
+        }
+        let is_over = |named: &&Named| timeouts::are_over(sums[named]) && !is_lock(named);
+        let shown = self.named.iter().map(|named| match Some(named).filter(is_over) {
+            Some(named) => Named {
+                kind: WaitKind::Timer,
+                what: "a time-out (sleep)".into(),
+                place: named.place.clone(),
+            },
+            None => named.clone(),
+        });
+        self.shown = shown.collect();
+        &self.shown
     }
 
     fn name(&mut self, found: &Found, image: &Image) -> Named {
@@ -163,6 +181,11 @@ impl From<Frame> for Function {
             || primitives::of_function(&path).is_some();
         Function { name, path, is_library, file: frame.file }
     }
+}
+
+/// Reports whether somebody holds what is waited for: who gives up waiting for a lock has waited for it.
+fn is_lock(named: &Named) -> bool {
+    named.kind == WaitKind::Lock || named.what == GOROUTINES
 }
 
 /// Returns the name of a variable; where others have the same, with its source file, or else with its address.

@@ -12,6 +12,11 @@ pub(crate) fn tests() -> Vec<Test> {
         test("each_kind_of_lock_has_its_own_name", each_kind_of_lock_has_its_own_name),
         test("locks_of_a_namespace_stay_two", locks_of_a_namespace_stay_two),
         test("locks_of_rust_have_their_paths", locks_of_rust_have_their_paths),
+        test("a_wait_that_nobody_ends_is_a_time_out", a_wait_that_nobody_ends_is_a_time_out),
+        test(
+            "a_program_that_is_replaced_keeps_its_names",
+            a_program_that_is_replaced_keeps_its_names,
+        ),
     ]
 }
 
@@ -116,6 +121,39 @@ fn locks_of_a_namespace_stay_two() {
             check(&[&path], &right, true);
         }
     }
+}
+
+/// Each call that can wait for a limited time, of which a look sees the time and not that it is over.
+fn a_wait_that_nobody_ends_is_a_time_out() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = built(folder.path(), "timeouts.c", "cc -O2 -pthread").expect("a C compiler");
+    for how in ["cond", "sem", "epoll", "poll", "ppoll", "select", "recv", "signal"] {
+        let record = measured(program(&[&path, how]));
+        let waits = record.measured.expect("a measured trial").waits.expect("looks at its threads");
+        let is_of = |timer: bool| {
+            let own = waits.waits.iter().filter(|one| (one.kind == WaitKind::Timer) == timer);
+            own.map(|one| one.ns.max(one.still_ns)).sum::<u64>()
+        };
+        assert!(is_of(true) > 10 * is_of(false), "{how}: {:?}", waits.waits);
+    }
+}
+
+/// The file at its path is another one when its symbols are read.
+fn a_program_that_is_replaced_keeps_its_names() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = built(folder.path(), "locks.c", "cc -O2 -pthread").expect("a C compiler");
+    let other = built(folder.path(), "timeouts.c", "cc -O0 -pthread").expect("a C compiler");
+    let script =
+        format!("cp {path} now; cp {other} new; ./now gate & sleep 0.02; mv new now; wait");
+    let right = [
+        (WaitKind::Lock, "gate (mutex)"),
+        (WaitKind::Lock, "a mutex"),
+        (WaitKind::Lock, "a lock"),
+        // What the shell waits for.
+        (WaitKind::Signal, "a signal"),
+    ];
+    // Root alone may read the file that was replaced.
+    check(&["sh", "-c", &script], &right, false);
 }
 
 fn locks_of_rust_have_their_paths() {

@@ -17,7 +17,7 @@ pub use inherited::{Room, memory_room, tasks_room};
 pub use nest::{Nest, Plan};
 #[cfg(test)]
 pub(crate) use quota::parse_throttled_ns;
-pub use quota::{Quotas, cpu_quota};
+pub use quota::{Quotas, Throttling, cpu_quota};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

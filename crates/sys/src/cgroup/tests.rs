@@ -98,6 +98,17 @@ fn a_quota_that_holds_a_process_back_counts_it() {
         || parse_throttled_ns(&text::read(group.path().join("cpu.stat")).unwrap_or_default());
     // It wants a whole CPU and may have a tenth of one.
     eventually("being held back", || throttled_ns().is_some_and(|ns| ns > 1_000_000));
+    // It entered the group itself, and nobody else is in it.
+    let mut entered = Throttling::beyond_own(&[]);
+    let mut apart = Throttling::beyond_own(std::slice::from_ref(group));
+    let mut own = Throttling::beyond_own(&[]);
+    eventually("being seen to be held back", || {
+        entered.look(child);
+        entered.worst().is_some_and(|(ns, cpus)| ns > 1_000_000 && cpus == Some(0.1))
+    });
+    apart.look(child);
+    own.look(process::pid());
+    assert_eq!((apart.groups(), own.groups()), (0, 0));
     process::kill(child, libc::SIGKILL).unwrap();
     task::wait(child).unwrap();
 }

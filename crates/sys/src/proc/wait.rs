@@ -5,6 +5,7 @@
 
 use super::path;
 use crate::{Pid, text};
+use rustix::net::sockopt::Timeout;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
@@ -151,6 +152,20 @@ impl Memory {
 pub fn descriptor(pid: Pid, number: u64) -> Option<String> {
     let link = std::fs::read_link(path(pid, &format!("fd/{number}"))).ok()?;
     Some(link.to_string_lossy().into_owned())
+}
+
+/// Returns after how long a call that reads from a socket of a process, or `writes` to it, gives up, in ns
+/// (SO_RCVTIMEO, SO_SNDTIMEO); `None` where it does not, where the descriptor is no socket, and where this user may
+/// not copy it.
+pub fn socket_timeout(pid: Pid, number: u64, writes: bool) -> Option<u64> {
+    descriptor(pid, number).filter(|link| link.starts_with("socket:"))?;
+    let process = crate::pidfd::open(pid).ok()?;
+    let number = i32::try_from(number).ok()?;
+    let flags = rustix::process::PidfdGetfdFlags::empty();
+    let socket = rustix::process::pidfd_getfd(process, number, flags).ok()?;
+    let which = if writes { Timeout::Send } else { Timeout::Recv };
+    let after = rustix::net::sockopt::socket_timeout(socket, which).ok()??;
+    u64::try_from(after.as_nanos()).ok()
 }
 
 /// Returns the descriptors that an epoll descriptor of a process watches.

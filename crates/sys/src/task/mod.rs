@@ -334,10 +334,13 @@ fn wait_for(
     Ok(waited.map(|(pid, status, usage)| (pid, Ended::of(status, usage))))
 }
 
+/// So often in a row no signals interrupt a wait: a filter of system calls does.
+const INTERRUPTIONS_MAX: u32 = 1 << 20;
+
 /// Waits for a process or a task, whatever signals come; `None` where nothing has happened yet.
 ///
 /// # Errors
-/// The kernel's error number.
+/// The kernel's error number; `EINTR` where every wait is interrupted.
 pub(crate) fn wait4(
     who: libc::pid_t,
     options: libc::c_int,
@@ -345,11 +348,14 @@ pub(crate) fn wait4(
     let mut status: libc::c_int = 0;
     // SAFETY: all-zero bytes are a valid rusage: it holds integers only.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    let mut interruptions = 0;
     loop {
         // SAFETY: `status` and `usage` are ours and outlive the call.
         match unsafe { libc::wait4(who, &raw mut status, options, &raw mut usage) } {
             0 => return Ok(None),
-            -1 if last_errno() == libc::EINTR => {}
+            -1 if last_errno() == libc::EINTR && interruptions < INTERRUPTIONS_MAX => {
+                interruptions += 1;
+            }
             -1 => return Err(last_errno()),
             pid => return Ok(Some((pid, status, Usage::from_raw(&usage)))),
         }

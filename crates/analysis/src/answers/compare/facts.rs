@@ -145,8 +145,12 @@ pub(crate) fn facts(sides: &[&[Head]]) -> Vec<FactRow> {
     let mut rows: Vec<FactRow> = known.collect();
     let names = all(sides).flat_map(|it| it.manifest.environment.settings.keys());
     rows.extend(names.collect::<BTreeSet<_>>().into_iter().filter_map(|name| {
-        let of = |it: &Manifest| it.environment.settings.get(name).cloned().unwrap_or_default();
         let inherited = wording::is_inherited(name);
+        // What is usual is not recorded.
+        let absent = if inherited || name.starts_with("limit_") { "none" } else { "" };
+        let of = |it: &Manifest| {
+            it.environment.settings.get(name).cloned().unwrap_or_else(|| absent.into())
+        };
         let weight = if inherited { Weight::Nuisance } else { Weight::Subject };
         row(&format!("setting {name}"), weight, sides, of)
     }));

@@ -27,6 +27,16 @@ pub(super) fn advice(described: &[ScaleLevel], causes: &[ScaleCause]) -> ScaleAd
     let (best, cheapest) = (most(&height), most(&cost));
     let near = |level: &&ScaleLevel| height(level).is_some_and(|x| x >= NEAR_BEST * best);
     let for_throughput = described.iter().find(near);
+    // Workers that are not shown to gain anything are not advised.
+    let speedup = for_throughput.and_then(|level| level.speedup);
+    // One trial has no interval; where that is all there is, as in a table, the rows are what they are.
+    let is_table = described.iter().all(|level| level.trials < 2);
+    let is_shown = speedup.is_none_or(|speedup| {
+        speedup.low > 1.0 && (is_table || for_throughput.is_some_and(|level| level.trials > 1))
+    });
+    let one = described.iter().find(|level| level.n == 1.0);
+    let for_throughput = for_throughput.filter(|_| is_shown).or(one);
+    let others = if is_shown { "gives 5 % more" } else { "is shown to give more" };
     let cheap = |level: &&ScaleLevel| cost(level).is_some_and(|x| x >= NEAR_CHEAPEST * cheapest);
     let for_cost = described.iter().filter(cheap).max_by(|a, b| {
         // Of those within a twentieth of the fastest, the one with the fewest workers.
@@ -41,7 +51,7 @@ pub(super) fn advice(described: &[ScaleLevel], causes: &[ScaleCause]) -> ScaleAd
             None => String::new(),
         };
         sentences.push(format!(
-            "For throughput: n = {}{speedup}; no other n measured gives 5 % more.",
+            "For throughput: n = {}{speedup}; no other n measured {others}.",
             figure(level.n)
         ));
     }
@@ -105,7 +115,7 @@ pub(super) fn remarks(scaling: &Scaling, levels: &[Level<'_>]) -> Vec<String> {
     let others = format!(
         "Other programs used {} of the CPUs during the trials, so execution times include their \
          interference.",
-        percent(disturbed.unwrap_or_default())
+        percent(disturbed.unwrap_or_default().min(1.0))
     );
     let is_session = scaling.session.is_some();
     let accounts = scaling.levels.iter().filter_map(|level| level.account.as_ref());

@@ -1,6 +1,7 @@
 //! The laws fitted to the trials of one throughput.
 
 use super::paired::{Paired, by_level};
+use super::table::{self, Slip};
 use super::words::figure;
 use crate::stats::order;
 use laws::Error;
@@ -44,7 +45,13 @@ fn without_law(reason: String) -> ScaleCurve {
 }
 
 fn fitted(trials: &Paired, laws: &[Law]) -> Result<ScaleCurve, String> {
-    let points = &trials.points;
+    // The laws begin at one worker.
+    let mut points: Vec<_> = trials.points.iter().copied().filter(|(n, _)| *n >= 1.0).collect();
+    let is_table = is_table(&points);
+    if let Some(slip) = Slip::find(&points, laws) {
+        points.remove(slip.row);
+    }
+    let points = &points;
     let weighted = weighted(points).map_err(|error| error.to_string())?;
     let levels = by_level(points);
     let Some(least) = levels.iter().map(|(_, values)| values.len()).min() else {
@@ -72,16 +79,29 @@ fn fitted(trials: &Paired, laws: &[Law]) -> Result<ScaleCurve, String> {
     let chosen = choice.law();
     allow_for_the_choice(&mut fits, name(chosen));
     let fitted = choice.fit().map_err(|_| too_few(points.len(), levels.len()))?;
+    if let Some(none) = table::no_law(fitted, &weighted).filter(|_| is_table) {
+        let intervals = intervals_of(None);
+        return Ok(ScaleCurve { fits, intervals, ..without_law(none) });
+    }
     let again =
         candidates().find(|(one, _)| one.law == chosen).and_then(|(_, again)| again.as_ref());
-    Ok(ScaleCurve {
+    let mut curve = ScaleCurve {
         fits,
         chosen: Some(name(chosen).into()),
         reason: reason(&choice),
         intervals: intervals_of(again),
-        peak: peak(&choice, fitted, again),
+        peak: peak(&choice, fitted, again, is_table),
         curve: drawn(fitted, again, trials),
-    })
+    };
+    if is_table {
+        curve.reason += &table::scatter(fitted, &weighted);
+    }
+    Ok(curve)
+}
+
+/// Reports whether each n has one row.
+pub(super) fn is_table(points: &[(f64, f64)]) -> bool {
+    by_level(points).len() == points.len()
 }
 
 /// Returns the points weighted for noise that is the same part of the throughput at each n. Where no n has
@@ -89,8 +109,7 @@ fn fitted(trials: &Paired, laws: &[Law]) -> Result<ScaleCurve, String> {
 pub(super) fn weighted(points: &[(f64, f64)]) -> Result<Vec<Point>, Error> {
     let alike: Vec<Point> = points.iter().map(|&(n, x)| Point::new(n, x)).collect();
     let weighted = fit::weighted_by_level(&alike)?;
-    let replicated = by_level(points).iter().any(|(_, values)| values.len() > 1);
-    Ok(if replicated { weighted } else { alike })
+    Ok(if is_table(points) { alike } else { weighted })
 }
 
 fn too_few(trials: usize, levels: usize) -> String {
@@ -227,7 +246,7 @@ fn reason(choice: &Choice) -> String {
 }
 
 /// Returns where throughput is greatest by the chosen law, and which other law may hold as well.
-fn peak(choice: &Choice, fitted: &Fit, again: Option<&Bootstrap>) -> ScalePeak {
+fn peak(choice: &Choice, fitted: &Fit, again: Option<&Bootstrap>, is_table: bool) -> ScalePeak {
     let far = figure(fitted.largest_n);
     let is_kink = |one: &Parameter| one.coefficient == Coefficient::Cores;
     let mut peak = ScalePeak::default();
@@ -248,10 +267,12 @@ fn peak(choice: &Choice, fitted: &Fit, again: Option<&Bootstrap>) -> ScalePeak {
                 figure(high)
             )
         }
-        _ => format!(
-            "no peak up to n = {far}; nothing is predicted beyond, where laws that describe the same \
-             trials differ"
-        ),
+        _ => {
+            let nothing =
+                "nothing is predicted beyond, where laws that describe the same trials differ";
+            let beyond = Some(choice).filter(|_| is_table).and_then(table::extrapolated);
+            format!("no peak up to n = {far}; {}", beyond.as_deref().unwrap_or(nothing))
+        }
     };
     if let Reason::Tied { with } = &choice.reason {
         let (law, with) = (name(choice.law()), list(with));
@@ -294,10 +315,10 @@ fn allow_for_the_choice(fits: &mut [ScaleFit], chosen: &str) {
 
 fn drawn(fitted: &Fit, again: Option<&Bootstrap>, trials: &Paired) -> Vec<ScaleDrawn> {
     let points = &trials.points;
-    let least = points.iter().map(|(n, _)| *n).fold(f64::INFINITY, f64::min);
+    let least = points.iter().map(|(n, _)| n.max(1.0)).fold(f64::INFINITY, f64::min);
     let step = (fitted.largest_n - least) / STEPS as f64;
     let mut places: Vec<f64> = (0..=STEPS).map(|i| least + step * i as f64).collect();
-    places.extend(points.iter().map(|(n, _)| *n));
+    places.extend(points.iter().map(|(n, _)| n.max(1.0)));
     places.sort_by(f64::total_cmp);
     places.dedup();
     let at = |n: f64| {

@@ -188,7 +188,7 @@ fn sampled(share: Estimate, samples: f64) -> Estimate {
     let (below, above) = (share.point - share.low, share.high - share.point);
     Estimate {
         low: (share.point - below.max(error)).max(0.0),
-        high: share.point + above.max(error),
+        high: (share.point + above.max(error)).min(share.point.max(1.0)),
         ..share
     }
 }

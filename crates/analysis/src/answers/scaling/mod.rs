@@ -19,6 +19,7 @@ mod paired;
 mod repeated;
 mod rows;
 mod shape;
+mod table;
 mod trials;
 mod words;
 
@@ -154,7 +155,14 @@ pub fn scaling(input: &ScaleInput<'_>) -> Scaling {
         cpu_throughput: (!cpu_work.points.is_empty()).then(|| curve::curve(&cpu_work, &laws)),
         remarks: Vec::new(),
     };
-    scaling.answer = advice::answer(&scaling);
+    let points: Vec<(f64, f64)> = input
+        .trials
+        .iter()
+        .filter_map(|trial| Some((trial.n, trial.throughput()?)))
+        .filter(|(n, _)| *n >= 1.0)
+        .collect();
+    let slip = table::Slip::find(&points, &laws);
+    scaling.answer = slip.iter().map(table::Slip::words).chain(advice::answer(&scaling)).collect();
     scaling.remarks = input
         .incomplete
         .iter()
@@ -179,6 +187,15 @@ fn without_blocks(levels: &[Level<'_>], of: fn(&ScaleTrial) -> Option<f64>) -> P
     paired(&all.collect::<Vec<_>>())
 }
 
+/// Returns a mean rate, whose interval is by logarithms where Student's t would hold rates below 0.
+fn rate(values: &[f64]) -> Option<Estimate> {
+    let rate = centre(values)?;
+    match rate.low > 0.0 {
+        true => Some(rate),
+        false => Some(Estimate { samples: rate.samples, ..ratio(values, &[1.0; 2])? }),
+    }
+}
+
 /// Returns what is shown of each level.
 fn described(levels: &[Level<'_>], cpus: Option<u32>) -> Vec<ScaleLevel> {
     let points = without_blocks(levels, ScaleTrial::throughput).points;
@@ -189,8 +206,8 @@ fn described(levels: &[Level<'_>], cpus: Option<u32>) -> Vec<ScaleLevel> {
     let tell = |level: &Level<'_>| ScaleLevel {
         n: level.n,
         trials: level.trials.len() as u32,
-        throughput: centre(&level.values(ScaleTrial::throughput)),
-        cpu_throughput: centre(&level.values(ScaleTrial::cpu_throughput)),
+        throughput: rate(&level.values(ScaleTrial::throughput)),
+        cpu_throughput: rate(&level.values(ScaleTrial::cpu_throughput)),
         speedup: one.filter(|_| level.n != 1.0).and_then(|one| ratio(&at(level.n), &at(one.n))),
         account: one.and_then(|one| account::account(level, one, cpus)),
     };

@@ -258,7 +258,7 @@ mod tests {
 
     fn fitted(text: &str) -> Scaling {
         let (scruple, source, unit) = ("test", "figures.csv".into(), Some("work".into()));
-        let trials = figures(text).unwrap();
+        let trials = figures(text).unwrap().trials;
         scaling(&ScaleInput::of_figures(scruple, source, unit, trials))
     }
 

@@ -1,7 +1,7 @@
 //! From records to what scaling needs of a trial.
 
 use crate::session::sample::observations;
-use model::measures::THREADS;
+use model::measures::{THREADS, THROTTLED};
 use model::{Outcome, Record, Treatment, Waits};
 use model::{
     SCALE_COPIES as COPIES, SCALE_PLACEMENT as PLACEMENT, SCALE_WORK as WORK,
@@ -112,8 +112,12 @@ fn trial(record: &Record, counted: bool) -> Option<ScaleTrial> {
     let waits = measured.waits.clone();
     let peers_ns = waits.as_deref().map_or(0, Waits::peers_ns) as f64;
     let float = |value: Option<u64>| value.map(|value| value as f64);
+    let wall_ns = of("wall_ns").filter(|ns| *ns > 0.0)?;
+    // What the machine did is known over the trial's whole life, which is longer.
+    let meanwhile = (wall_ns / record.total_ns.max(1) as f64).min(1.0);
+    let beside = |value: Option<u64>| Some(float(value)? * meanwhile);
     // A quota on the session also holds its programs back.
-    let throttled = [of("throttled_ns"), float(machine.throttled_ns)];
+    let throttled = [of(THROTTLED), beside(machine.throttled_ns)];
     Some(ScaleTrial {
         n,
         copies,
@@ -121,7 +125,7 @@ fn trial(record: &Record, counted: bool) -> Option<ScaleTrial> {
         block: record.block,
         // Each copy does what one alone does.
         work: described * f64::from(copies),
-        wall_ns: of("wall_ns").filter(|ns| *ns > 0.0)?,
+        wall_ns,
         cpu_ns: of("cpu_ns").filter(|ns| *ns > 0.0).map(|ns| ns + peers_ns),
         system_ns: float(measured.counters.system_ns),
         waiting_ns: of("queue_wait_ns"),
@@ -130,8 +134,8 @@ fn trial(record: &Record, counted: bool) -> Option<ScaleTrial> {
         throttled_ns: throttled.into_iter().flatten().reduce(f64::max),
         voluntary: of("voluntary_switches_count"),
         involuntary: of("involuntary_switches_count"),
-        foreign_ns: float(machine.foreign_cpu_ns),
-        steal_ns: float(machine.steal_ns),
+        foreign_ns: beside(machine.foreign_cpu_ns),
+        steal_ns: beside(machine.steal_ns),
         threads: of(THREADS),
         waits,
     })

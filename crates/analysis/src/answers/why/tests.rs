@@ -460,6 +460,29 @@ fn only_what_can_limit_it_is_taken() {
     assert_eq!(taken(&sleeps), [NOTHING, "timer-75"]);
 }
 
+/// Few looks at many threads take what ran since for still: the kernel's CPU time bounds it.
+#[test]
+fn waits_are_no_longer_than_cpu_time_leaves() {
+    let mut records = plain(6, (0.989, 0.1), WaitKind::Thread, "");
+    for record in &mut records {
+        record.observed.insert("affinity", "1");
+        let waits = record.measured.as_mut().unwrap().waits.as_mut().unwrap();
+        (waits.still_ns, waits.waits[0].still_ns) = (610_000_000, 608_000_000);
+    }
+    let found = described(&records);
+    let still = found.time.still.unwrap();
+    assert!(
+        still.high <= 0.011 + 1e-9 && found.named_wait.is_none(),
+        "{still:?}: {}",
+        found.answer
+    );
+    // On four CPUs the same CPU time may be that of a quarter of the time.
+    for record in &mut records {
+        record.observed.insert("affinity", "0-2,7");
+    }
+    assert!((described(&records).time.still.unwrap().point - 0.61).abs() < 1e-9);
+}
+
 #[test]
 fn one_rule_decides_whether_identical_treatments_differ() {
     let mut design = design();

@@ -2,7 +2,9 @@
 
 use crate::session::disturbance::{ONE_CPU, cpu_ns};
 use crate::stats::interval::{BLOCKS_FREE, median_located};
-use model::{Counters, Estimate, Record, Resource, Wait, WaitKind, Waits, WhyTime, WhyWait};
+use model::{
+    AFFINITY, Counters, Estimate, Record, Resource, Wait, WaitKind, Waits, WhyTime, WhyWait,
+};
 use std::collections::BTreeSet;
 
 /// A wait of a smaller share is not listed.
@@ -20,13 +22,12 @@ pub(super) fn time(plain: &[&Record], cpu_ppm: &[f64]) -> WhyTime {
     let measured = plain.iter().filter_map(|record| record.measured.as_ref());
     let measured: Vec<_> = measured.filter(|it| it.counters.wall_ns > 0).collect();
     let counters: Vec<&Counters> = measured.iter().map(|it| &it.counters).collect();
-    let looked = measured.iter().filter_map(|it| Some((it.waits.as_deref()?, it.counters.wall_ns)));
-    let looked: Vec<(&Waits, u64)> = looked.collect();
+    let looked: Vec<Looked<'_>> = plain.iter().filter_map(|record| Looked::at(record)).collect();
     let kernel =
         |it: &&Counters| Some(it.system_ns? as f64 / cpu_ns(it).filter(|ns| *ns > 0)? as f64);
     let switches = |it: &&Counters| Some(it.voluntary_switches? as f64 * 1e9 / it.wall_ns as f64);
-    let still: Vec<f64> = looked.iter().map(|(it, wall_ns)| part(it.still_ns, *wall_ns)).collect();
-    let all = || looked.iter().flat_map(|(waits, _)| &waits.waits);
+    let still: Vec<f64> = looked.iter().map(|it| it.part(it.waits.still_ns)).collect();
+    let all = || looked.iter().flat_map(|it| &it.waits.waits);
     let kinds: BTreeSet<WaitKind> = all().map(|wait| wait.kind).collect();
     let kinds = kinds.into_iter().filter_map(|kind| {
         let share = share(&looked, |wait| wait.kind == kind)?;
@@ -46,26 +47,58 @@ pub(super) fn time(plain: &[&Record], cpu_ppm: &[f64]) -> WhyTime {
         waited: longest_first(named.collect()),
         unasked: looked
             .iter()
-            .map(|(it, _)| &it.unasked)
+            .map(|it| &it.waits.unasked)
             .find(|it| !it.is_empty())
             .cloned()
             .unwrap_or_default(),
     }
 }
 
-fn part(of_ns: u64, wall_ns: u64) -> f64 {
-    of_ns as f64 / wall_ns as f64
+/// What looks saw of a trial.
+struct Looked<'a> {
+    waits: &'a Waits,
+    /// By what a time in ns in which nothing ran becomes a share of the elapsed time.
+    per_ns: f64,
+}
+
+impl<'a> Looked<'a> {
+    /// Returns what looks saw, held against the CPU time that the kernel counted: looks may take what ran between
+    /// them for still. `None` of a trial that nobody looked at.
+    fn at(record: &'a Record) -> Option<Self> {
+        let measured = record.measured.as_ref().filter(|it| it.counters.wall_ns > 0)?;
+        let waits = measured.waits.as_deref()?;
+        let wall = measured.counters.wall_ns as f64;
+        // On so many CPUs something ran for at least this long.
+        let cpus = record.observed.get(AFFINITY).and_then(|list| count(list));
+        let ran = cpus.zip(cpu_ns(&measured.counters));
+        let ran = ran.map_or(0.0, |(cpus, ns)| ns as f64 / f64::from(cpus.max(1)));
+        let most = (wall - ran).max(0.0) / (waits.still_ns.max(1) as f64);
+        Some(Looked { waits, per_ns: most.min(1.0) / wall })
+    }
+
+    fn part(&self, of_ns: u64) -> f64 {
+        of_ns as f64 * self.per_ns
+    }
 }
 
 fn estimate(values: &[f64]) -> Option<Estimate> {
     Some(median_located(values)?.estimate(|x| x))
 }
 
+/// Returns the number of CPUs in a list: 3 of "0,2-3".
+fn count(list: &str) -> Option<u32> {
+    list.split(',').try_fold(0, |sum: u32, run| {
+        let (first, last) = run.split_once('-').unwrap_or((run, run));
+        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
+        sum.checked_add(last.checked_sub(first)?.checked_add(1)?)
+    })
+}
+
 /// Returns the share of the elapsed time that some waits explain, over trials.
-fn share(looked: &[(&Waits, u64)], of: impl Fn(&Wait) -> bool) -> Option<Estimate> {
-    let in_trial = |(waits, wall_ns): &(&Waits, u64)| {
-        let own = waits.waits.iter().filter(|wait| of(wait));
-        part(own.map(|wait| wait.still_ns).fold(0, u64::saturating_add), *wall_ns)
+fn share(looked: &[Looked<'_>], of: impl Fn(&Wait) -> bool) -> Option<Estimate> {
+    let in_trial = |it: &Looked<'_>| {
+        let own = it.waits.waits.iter().filter(|wait| of(wait));
+        it.part(own.map(|wait| wait.still_ns).fold(0, u64::saturating_add))
     };
     estimate(&looked.iter().map(in_trial).collect::<Vec<_>>())
 }

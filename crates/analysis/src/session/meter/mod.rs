@@ -1,12 +1,13 @@
 //! What the machine did beside the trials, over the whole session.
 
+use crate::session::disturbance::throttled_of_its_own_ns;
 use crate::session::harness::share;
 use crate::session::input::Input;
 use crate::session::outcomes::tag_counts;
 use crate::session::tags::{Tag, Tagger, calibration};
 use crate::stats::order::{median, quantile, sorted};
+use model::measures::QUOTA_ENTERED;
 use model::{Environment, Meter, Record, ShieldReport, Surroundings};
-use wording::capital;
 
 /// The clock changed when the last third of the trials ran by this share faster or slower than the
 /// first: an order of magnitude above what an undisturbed loop repeats to.
@@ -44,10 +45,10 @@ pub(crate) fn meter(input: &Input<'_>, tagger: &Tagger) -> Meter {
         Some(share) if share > 0.0 => (quota, None),
         _ => (None, quota),
     };
-    let inherited = wording::inherited(&input.environment.settings)
-        .map(|(does, advice)| capital(&format!("{does}. {}.", capital(advice))));
+    let inherited = wording::conditions(&input.environment.settings);
     let limits = memory_limits(input.environment);
-    meter.conditions = held.into_iter().chain(inherited).chain(limits).collect();
+    let held = held.into_iter().chain(entered(records));
+    meter.conditions = held.chain(inherited).chain(limits).collect();
     meter.recognised = [
         idle,
         autogroup(input.environment, input.shield),
@@ -196,6 +197,23 @@ fn quota(environment: &Environment, records: &[Record], share: Option<f64>) -> O
         ),
     };
     Some(format!("A quota limits CPU time{limit}: {effect}."))
+}
+
+/// Says what quotas did of cgroups that programs entered themselves.
+fn entered(records: &[Record]) -> Option<String> {
+    let held = records.iter().filter_map(|one| Some((one, one.observed.get(QUOTA_ENTERED)?)));
+    let held: Vec<_> = held.collect();
+    let (_, quota) = held.first()?;
+    let walls = held.iter().filter_map(|(one, _)| Some(one.measured.as_ref()?.counters.wall_ns));
+    let taken = held.iter().map(|(one, _)| throttled_of_its_own_ns(one));
+    let share = 100.0 * taken.sum::<f64>() / walls.sum::<u64>().max(1) as f64;
+    Some(format!(
+        "A cgroup that the program enters limits its CPU time to {quota}: the quota throttled {} of {} \
+         trials, for {share:.0} % of the elapsed time, summed over CPUs. Raise cpu.max or \
+         cpu.cfs_quota_us of that cgroup.",
+        held.len(),
+        records.len(),
+    ))
 }
 
 /// The limits on memory that the session has inherited, by the name under which they are recorded.

@@ -93,6 +93,18 @@ fn a_quota_is_told_with_what_it_did() {
     );
 }
 
+/// A program may enter a cgroup itself, which the session's settings know nothing of.
+#[test]
+fn a_quota_that_the_program_enters_is_a_condition() {
+    let held = Trial::new(0).wall(1000).cpu(300).series("throttled_ns", 1, &[600]);
+    let records = [held.observed("quota_entered", "0.30 CPUs").record(), trial(1).record()];
+    let found = metered(&with(&[]), &ShieldReport::default(), &records).conditions;
+    let [quota] = &found[..] else { panic!("{found:?}") };
+    for part in ["0.30 CPUs", "1 of 2 trials", "60 %"] {
+        assert!(quota.contains(part), "{quota}");
+    }
+}
+
 /// Each state that a session may inherit is a condition, with what was recorded of it.
 #[test]
 fn inherited_state_is_a_condition_of_all_trials() {

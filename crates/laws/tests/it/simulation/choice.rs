@@ -75,7 +75,7 @@ fn a_peaks_interval_holds_the_peak() {
                 Peak::Within { low, high, .. } => {
                     low <= truth && high.is_none_or(|high| truth <= high)
                 }
-                Peak::Beyond { low } => low <= truth,
+                Peak::Beyond { low, .. } => low <= truth,
                 Peak::None => false,
             });
         }

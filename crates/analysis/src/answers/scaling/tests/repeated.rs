@@ -68,3 +68,21 @@ fn a_command_that_ignores_n_has_no_serial_part() {
         assert_ne!(ask(trials).causes[0].cause, Bottleneck::Ignored);
     }
 }
+
+/// Without looks nothing tells a command that ignores n from one whose n is a small part: no cause is named.
+#[test]
+fn a_command_that_does_the_same_at_every_n_has_no_named_cause() {
+    for threads in [1.0, 3.0] {
+        let mut trials = session(Plant::Serial(1.0), 3, false);
+        for trial in &mut trials {
+            (trial.threads, trial.waits) = (Some(threads), None);
+        }
+        let found = ask(trials).causes;
+        let [same] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((same.cause, same.standing), (Bottleneck::Unknown, Founding::Suspected));
+        assert_eq!(
+            same.sentence,
+            rows::ROWS.same.cause("", (4.0, None), same.standing, Vec::new()).sentence
+        );
+    }
+}
