@@ -6,13 +6,19 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Returns a command that starts scruple by others, and their words; none where the first is not there.
+/// Returns a command that starts scruple by others, and their words; none where these start no program here, as where
+/// a container refuses a call.
 fn started_by(words: &[&str]) -> Option<Command> {
     let (first, rest) = words.split_first()?;
-    let is_there = Command::new(first).arg("--version").stdout(Stdio::null()).status().is_ok();
+    let mut probe = Command::new(first);
+    probe.args(rest).arg("true").stdout(Stdio::null()).stderr(Stdio::null());
+    if !probe.status().is_ok_and(|status| status.success()) {
+        println!("skipped: {} starts no program here", words.join(" "));
+        return None;
+    }
     let mut command = Command::new(first);
     command.args(rest).arg(binary());
-    is_there.then_some(command)
+    Some(command)
 }
 
 fn settings(dir: &Path) -> Value {
