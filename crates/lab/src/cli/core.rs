@@ -131,10 +131,12 @@ pub(crate) struct CoreArgs {
     /// Look for included files in this folder also; may be repeated
     #[arg(long, short = 'I', value_name = "DIR")]
     pub(crate) include: Vec<PathBuf>,
-    /// Go on behind an ebreak, as a simulator does when its user continues; without it the program ends there
+    /// Go on behind an ebreak, which else ends the program
     #[arg(long)]
     pub(crate) skip_ebreak: bool,
-    /// Give the program arguments, such as "m0.bin m1.bin", as `main` gets them in a0 and a1
+    /// Give the program arguments, such as "m0.bin m1.bin"
+    ///
+    /// a0 is their number with the program's name, and a1 is where their addresses lie.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) args: Option<String>,
     /// Let the program read this file as its input
