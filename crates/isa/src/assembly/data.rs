@@ -8,10 +8,13 @@ use super::{Mistake, Place};
 
 /// Directives that change nothing here: the file's name, attributes for a linker or a debugger.
 const IGNORED: &str = ".file .option .attribute .type .size .ident .local .weak .hidden .extern \
-    .loc .addrsig .internal .protected .variant_cc .title .list .nolist .noaltmacro .purgem";
+    .loc .addrsig .internal .protected .variant_cc .title .list .nolist .purgem .warning .print";
 
 /// What begins the names of directives for a debugger.
 const DEBUGGERS: &str = ".cfi_";
+
+/// The number from which on what follows `.text` is an address.
+const SUBSECTIONS: i64 = 256;
 
 /// The most bytes that a directive may ask for; what is too much in all, the layout says.
 const BYTES_MAX: i64 = 64 << 20;
@@ -24,12 +27,12 @@ impl Source {
         place: Place,
     ) -> Result<(), Mistake> {
         match name {
-            ".text" | ".data" | ".rodata" | ".bss" | ".sdata" | ".sbss" => {
-                self.section = if name == ".text" { Section::Text } else { Section::Data };
-                // RARS and MARS take an address here; the GNU assembler takes small numbers of subsections.
+            ".text" | ".ktext" | ".data" | ".kdata" | ".rodata" | ".bss" | ".sdata" | ".sbss" => {
+                self.section = if name.ends_with("text") { Section::Text } else { Section::Data };
+                // Simulators take an address here; the GNU assembler takes the number of a subsection.
                 if parser.peek().is_some() {
                     let address = self.number(parser, place, 0..=u32::MAX.into(), "an address")?;
-                    if address > 8192 {
+                    if address >= SUBSECTIONS {
                         self.push(What::Origin(address as u32), place);
                     }
                 }
@@ -75,11 +78,9 @@ impl Source {
                 self.room(name, parser, place)?;
             }
             ".comm" | ".lcomm" => self.common(parser, place)?,
+            // RARS gives bytes to a name that it says is elsewhere.
+            ".extern" if parser.second().is_some() => self.common(parser, place)?,
             _ if IGNORED.split(' ').any(|known| known == name) || name.starts_with(DEBUGGERS) => {}
-            ".incbin" => {
-                let what = format!("{name} is not supported; write the bytes out with .byte");
-                return Err(Mistake { place, what });
-            }
             _ => return Err(Mistake { place, what: format!("unknown directive {name}") }),
         }
         Ok(())
@@ -177,7 +178,7 @@ impl Source {
             }
             let value = match parser.peek() {
                 Some(Token::Real(value)) => *value,
-                Some(Token::Number(value)) => *value as f64,
+                Some(Token::Number(value) | Token::Bits(value)) => *value as f64,
                 _ => return parser.mistake("expected a number, such as 1.5"),
             };
             parser.next();

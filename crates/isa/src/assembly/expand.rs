@@ -1,8 +1,8 @@
 //! Lines with other text in the place of words.
 
-use super::Place;
 use super::lex::{is_part, quoted_bytes};
 use super::lines::Line;
+use super::{Place, pseudo};
 use std::collections::BTreeSet;
 
 /// A macro, in the form of the GNU assembler (`\x`, `.endm`) or of RARS (`%x`, `.end_macro`).
@@ -64,9 +64,11 @@ impl Macro {
 
     /// Returns the arguments of a call.
     pub(super) fn arguments(&self, text: &str) -> Vec<String> {
+        // As macros of C are called.
+        let is_call = text.starts_with('(');
         let text = text.trim();
         let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
-        let text = inner.filter(|_| self.is_local).unwrap_or(text);
+        let text = inner.filter(|_| self.is_local || is_call).unwrap_or(text);
         let rest = self.parameters.last().is_some_and(|last| last.takes_rest);
         if rest {
             let mut all = arguments(text, 0);
@@ -94,7 +96,14 @@ impl Macro {
     }
 
     /// Returns its lines with the arguments of a call; none if they are too few or too many.
-    pub(super) fn expanded(&self, call: &str, number: usize, place: Place) -> Option<Vec<Line>> {
+    /// Those of `.altmacro` also have `LOCAL` names, and parameters without a mark.
+    pub(super) fn expanded(
+        &self,
+        call: &str,
+        number: usize,
+        place: Place,
+        is_alternate: bool,
+    ) -> Option<Vec<Line>> {
         let mut given: Vec<Option<String>> = vec![None; self.parameters.len()];
         let mut next = 0;
         for argument in self.arguments(call) {
@@ -111,22 +120,43 @@ impl Macro {
         let pairs =
             pairs.map(|(one, value)| Some((one.name.clone(), value.or(one.usual.clone())?)));
         let pairs: Vec<(String, String)> = pairs.collect::<Option<_>>()?;
-        let lines = self.body.iter().map(|line| {
-            let text = with_arguments(&line.text, &pairs, number);
-            let own = |word: &str| self.labels.contains(word).then(|| format!("{word}_M{number}"));
-            let text = if self.labels.is_empty() { text } else { replaced(&text, &own) };
+        let locals = |line: &Line| {
+            let (first, names) = word(&line.text);
+            let is_local = is_alternate && first.eq_ignore_ascii_case("local");
+            is_local.then(|| arguments(names, usize::MAX))
+        };
+        let mut labels = self.labels.clone();
+        labels.extend(self.body.iter().filter_map(locals).flatten());
+        let body = self.body.iter().filter(|line| locals(line).is_none());
+        let lines = body.map(|line| {
+            let text = with_arguments(&line.text, &pairs, number, is_alternate);
+            let own = |word: &str| labels.contains(word).then(|| format!("{word}_M{number}"));
+            let text = if labels.is_empty() { text } else { replaced(&text, &own) };
             Line { text, place }
         });
         Some(lines.collect())
     }
 }
 
-/// Puts arguments in the place of parameters: of `\x`, and of what begins with `%` or `$`.
-pub(super) fn with_arguments(text: &str, pairs: &[(String, String)], number: usize) -> String {
+/// Directives whose arguments are strings, by how they begin.
+const STRINGS: [&str; 6] = [".asc", ".str", ".inc", ".imp", ".sec", ".err"];
+
+/// Puts arguments in the place of parameters: of `\x`, of what begins with `%` or `$`, and of bare names. The quotes
+/// around an argument stay where a string may stand.
+pub(super) fn with_arguments(
+    text: &str,
+    pairs: &[(String, String)],
+    number: usize,
+    are_bare: bool,
+) -> String {
     let marked = |word: &str| {
-        let marked = word.starts_with(['%', '$']);
+        let marked = are_bare || word.starts_with(['%', '$']);
         pairs.iter().find(|(name, _)| marked && name == word).map(|(_, value)| value.clone())
     };
+    let statement = label(text).map_or(text, |(_, end)| &text[end..]);
+    let first = word(statement).0.to_ascii_lowercase();
+    let takes_strings = STRINGS.iter().any(|start| first.starts_with(start))
+        || !(first.starts_with('.') || pseudo::usage(&first).is_some());
     let text = replaced(text, &marked);
     let mut rest = text.as_str();
     let mut all = String::new();
@@ -145,7 +175,7 @@ pub(super) fn with_arguments(text: &str, pairs: &[(String, String)], number: usi
             rest = after;
         } else if let Some((_, value)) = found {
             // A string in a string has its quotes already.
-            all.push_str(if is_quoted { value.trim_matches('"') } else { value });
+            all.push_str(if is_quoted || !takes_strings { value.trim_matches('"') } else { value });
             rest = &rest[end..];
         } else {
             all.push('\\');
@@ -232,26 +262,66 @@ fn split(text: &str, is_end: impl Fn(char) -> bool) -> Vec<String> {
 }
 
 /// Returns a text with directives in the place of the lines of the C preprocessor that mean the same: Venus also
-/// reads `#define`, and files whose names end in `.S` may include others.
-pub(super) fn preprocessed(text: &str, includes: bool) -> String {
-    let line = |line: &str| {
-        let directive = line.trim_start().strip_prefix('#').map(word);
-        match directive {
-            Some(("define", rest)) if !word(rest).1.starts_with('(') => {
-                let (name, value) = word(rest);
-                let value = value.split("//").next().unwrap_or_default();
-                if value.trim().is_empty() {
-                    String::new()
-                } else {
-                    format!(".eqv {name}, {value}")
-                }
-            }
-            Some(("include", rest)) if includes && rest.trim_start().starts_with('"') => {
-                format!(".include {rest}")
-            }
-            _ => line.into(),
+/// reads `#define`, and files whose names end in `.S` are for that preprocessor.
+pub(super) fn preprocessed(text: &str, is_for_c: bool) -> String {
+    let begins = |start| text.lines().filter(|line| line.trim_start().starts_with(start)).count();
+    let has_conditions = is_for_c && begins("#if") == begins("#endif");
+    let mut all = Vec::new();
+    let mut lines = text.split('\n');
+    while let Some(first) = lines.next() {
+        let mut line = first.to_owned();
+        let mut joined = 0;
+        while is_for_c && first.trim_start().starts_with('#') && line.trim_end().ends_with('\\') {
+            line.truncate(line.trim_end().len() - 1);
+            line.push_str(lines.next().unwrap_or_default());
+            joined += 1;
         }
+        all.push(directive(&line, is_for_c, has_conditions).unwrap_or(line));
+        all.extend((0..joined).map(|_| String::new()));
+    }
+    all.join("\n")
+}
+
+/// Returns the directive that means the same as a line of the C preprocessor.
+fn directive(line: &str, is_for_c: bool, has_conditions: bool) -> Option<String> {
+    let (name, rest) = word(line.trim_start().strip_prefix('#')?);
+    let value = rest.split("//").next().unwrap_or_default().trim();
+    let defined = |text: &str| {
+        let name = text.strip_prefix("defined")?.trim().trim_matches(['(', ')']);
+        Some(name.to_owned()).filter(|name| name.chars().all(is_part))
     };
-    let lines: Vec<String> = text.split('\n').map(line).collect();
-    lines.join("\n")
+    match name {
+        "define" => define(word(value), is_for_c),
+        "include" if is_for_c && value.starts_with('"') => Some(format!(".include {value}")),
+        "if" if has_conditions => {
+            Some(match (defined(value), value.strip_prefix('!').and_then(defined)) {
+                (Some(name), _) => format!(".ifdef {name}"),
+                (_, Some(name)) => format!(".ifndef {name}"),
+                _ => format!(".if {value}"),
+            })
+        }
+        "elif" if has_conditions => Some(format!(".elseif {value}")),
+        "ifdef" | "ifndef" | "else" | "endif" if has_conditions => Some(format!(".{name} {value}")),
+        _ => None,
+    }
+}
+
+/// Returns a constant or a macro for a `#define`; none if it is a comment.
+fn define((name, value): (&str, &str), is_for_c: bool) -> Option<String> {
+    let call = value.strip_prefix('(').and_then(|value| value.split_once(')'));
+    match call {
+        Some(_) if !is_for_c => return None,
+        None if !(is_for_c && value.contains(';')) => {
+            let value = if value.is_empty() && is_for_c { "1" } else { value };
+            let line =
+                if value.is_empty() { String::new() } else { format!(".eqv {name}, {value}") };
+            return Some(line);
+        }
+        _ => {}
+    }
+    let (parameters, body) = call.unwrap_or(("", value));
+    let names = arguments(parameters, 1);
+    let marked = |word: &str| names.iter().any(|name| name == word).then(|| format!("\\{word}"));
+    let body = replaced(body, &marked).replace("##", "\\()");
+    Some(format!(".macro {name} {parameters}; {body}; .endm"))
 }

@@ -11,6 +11,8 @@ const DEPTH_MAX: u32 = 64;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Expression {
     Number(i64),
+    /// 12 bits of which the first is set, written as bits.
+    Bits(i64),
     Name(String, Place),
     /// `.`, where the statement lies.
     Here,
@@ -114,9 +116,7 @@ impl<'t> Parser<'t> {
         while self.peek().is_some() {
             let place = self.place();
             operands.push((self.operand()?, place));
-            if self.takes(',') && self.peek().is_none() {
-                return self.mistake("expected an operand after the comma");
-            }
+            self.takes(',');
         }
         Ok(operands)
     }
@@ -182,7 +182,7 @@ impl<'t> Parser<'t> {
             Some(Token::Sign('-' | 'u')) => self.second(),
             other => other,
         };
-        let is_number = matches!(number, Some(Token::Number(_)));
+        let is_number = matches!(number, Some(Token::Number(_) | Token::Bits(_)));
         let mut left = self.term(depth)?;
         while let Some(Token::Sign(sign)) = self.peek() {
             let binds = match sign {
@@ -218,7 +218,8 @@ impl<'t> Parser<'t> {
         let place = self.place();
         let inner = |parser: &mut Self| parser.term(depth + 1).map(Box::new);
         match self.next() {
-            Some(Token::Number(value)) => Ok(Expression::Number(*value)),
+            Some(Token::Bits(value @ 0x800..=0xfff)) => Ok(Expression::Bits(*value)),
+            Some(Token::Number(value) | Token::Bits(value)) => Ok(Expression::Number(*value)),
             Some(Token::Local(number, back)) => Ok(Expression::Local(*number, *back, place)),
             Some(Token::Name(name)) if name == "." => Ok(Expression::Here),
             Some(Token::Name(name)) if name.starts_with('$') => {

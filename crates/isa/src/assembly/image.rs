@@ -4,6 +4,7 @@ use super::expression::Expression;
 use super::layout::{Item, Section, Source, What};
 use super::pseudo::Real;
 use super::table::Form;
+use super::text::shown;
 use super::{Assembled, DATA_ADDRESS, HEAP_BYTES, Mistake, Place, TEXT_ADDRESS};
 use crate::TIMER_ADDRESS;
 use crate::encode::ZERO;
@@ -27,8 +28,17 @@ impl Source {
         self.names.check(mistakes);
         for (at, item) in self.items.iter().enumerate() {
             let bytes = chunks.at(item);
-            if matches!(item.what, What::Code(_)) {
+            if let What::Code(real) = &item.what {
                 lines.push((item.address, item.place));
+                if let Expression::Bits(bits) = real.value
+                    && real.extends_sign()
+                {
+                    let what = format!(
+                        "{bits:#x} is 12 bits with a sign, as in Ripes: {}",
+                        bits - (1 << 12)
+                    );
+                    self.notes.push(Mistake { place: item.place, what });
+                }
             }
             if let Err(mistake) = self.bytes(at, item, bytes) {
                 mistakes.push(mistake);
@@ -40,7 +50,7 @@ impl Source {
         }
         let program = if mistakes.is_empty() { self.program(chunks) } else { Program::default() };
         lines.sort_by_key(|(address, _)| *address);
-        Assembled { program, lines, files: Vec::new() }
+        Assembled { program, lines, files: Vec::new(), notes: self.notes }
     }
 
     /// Returns the program that the bytes of all items make.
@@ -85,7 +95,7 @@ impl Source {
                 let item = self.items.get(item)?;
                 let starts = is_global || called.contains(name) || entry == Some(item.address);
                 let starts = starts || item.section == Section::Data;
-                let symbol = Symbol { name: name.clone(), address: item.address, size: 0 };
+                let symbol = Symbol { name: shown(name), address: item.address, size: 0 };
                 Some((symbol, starts, item.section))
             })
             .collect();

@@ -5,9 +5,10 @@ use super::lex::{Placed, Token};
 use super::names::{Definition, Names};
 use super::pseudo::{self, Real, Use};
 use super::short::short;
-use super::table::Form;
+use super::table::{Form, form};
 use super::{DATA_ADDRESS, Mistake, Place, TEXT_ADDRESS, no_floats, register_name};
 use crate::encode::nop;
+use std::collections::BTreeSet;
 
 /// The most bytes of instructions: as far as `jal` reaches.
 const TEXT_MAX_BYTES: u64 = 1 << 20;
@@ -62,6 +63,8 @@ pub(super) struct Source {
     listing: Option<String>,
     pub(super) items: Vec<Item>,
     pub(super) names: Names,
+    /// What was decided where a text can be read in two ways.
+    pub(super) notes: Vec<Mistake>,
     /// Labels that are numbers, in their order.
     locals: Vec<(u32, usize)>,
 }
@@ -114,11 +117,11 @@ impl Source {
             parser.next();
         }
         let place = parser.place();
-        let listing = self.listing.take();
-        let goes_on = matches!(
-            parser.peek(),
-            Some(Token::Number(_) | Token::Real(_) | Token::Text(_) | Token::Sign('-' | 'u'))
-        );
+        let listing = parser.peek().and_then(|_| self.listing.take());
+        let goes_on = match parser.peek() {
+            Some(Token::Sign(sign)) => matches!(sign, '-' | 'u'),
+            other => !matches!(other, None | Some(Token::Name(_) | Token::Local(..))),
+        };
         if let Some(name) = listing.filter(|_| goes_on) {
             // The lines of a table, of which the first has the directive.
             self.directive(&name, &mut parser, place)?;
@@ -152,6 +155,17 @@ impl Source {
         self.instruction(&name.to_ascii_lowercase(), &mut parser, place)
     }
 
+    /// Returns the names that instructions use and no text defines.
+    pub(super) fn missing(&self) -> BTreeSet<&String> {
+        let names = self.items.iter().filter_map(|item| match &item.what {
+            What::Code(Real { value: Expression::Name(name, place), .. }) => {
+                self.names.get(name, *place).is_none().then_some(name)
+            }
+            _ => None,
+        });
+        names.collect()
+    }
+
     fn instruction(
         &mut self,
         name: &str,
@@ -167,9 +181,11 @@ impl Source {
             }
         }
         // A label may have the name of a register, as in some exercises for Venus.
-        if let ("la" | "lla" | "call" | "j", Some(last @ Operand::Register(_))) =
-            (name, operands.last_mut())
+        let takes_label = matches!(name, "la" | "lla" | "call" | "j")
+            || matches!(form(name), Some(Form::Load(_))) && operands.len() == 2;
+        if let Some(last @ Operand::Register(_)) = operands.last_mut()
             && let Operand::Register(register) = *last
+            && takes_label
         {
             *last = Operand::Expression(Expression::Name(
                 register_name(register.number()).into(),
@@ -177,8 +193,13 @@ impl Source {
             ));
         }
         if self.section != Section::Text {
-            let what = format!("{name} stands among the data; put .text before it");
-            return Err(Mistake { place, what });
+            let what = format!("{name} stands among the data: from here on .text, as in Venus");
+            self.notes.push(Mistake { place, what });
+            self.section = Section::Text;
+            let is_label = |item: &&mut Item| matches!(item.what, What::Label);
+            for label in self.items.iter_mut().rev().take_while(is_label) {
+                label.section = Section::Text;
+            }
         }
         let reals = pseudo::expand(name, &operands, &|value| self.known(value));
         let reals = reals.ok_or_else(|| {
@@ -230,7 +251,7 @@ impl Source {
         let address = |item: usize| self.items.get(item).map_or(0, |item| i64::from(item.address));
         let inner = |value: &Expression| self.value(value, at, depth);
         Ok(match value {
-            Expression::Number(value) => *value,
+            Expression::Number(value) | Expression::Bits(value) => *value,
             Expression::Here => address(at),
             Expression::Name(name, place) => match self.names.get(name, *place) {
                 Some((Definition::Label, item, _)) => address(*item),
@@ -246,10 +267,13 @@ impl Source {
                 None => pseudo::csr_number(name).map(i64::from).ok_or_else(|| {
                     // As constants are written, such as the address of a device.
                     let is_constant = !name.contains(char::is_lowercase);
-                    let hint =
-                        if is_constant { "; --define NAME=VALUE gives it a value" } else { "" };
-                    let what =
-                        format!("{name} is not defined: no label, constant, register or csr{hint}");
+                    let hint = match is_constant {
+                        true => "--define NAME=VALUE gives it a value",
+                        false => "name the file that defines it too: scruple core A.s B.s",
+                    };
+                    let what = format!(
+                        "{name} is not defined: no label, constant, register or csr; {hint}"
+                    );
                     Mistake { place: *place, what }
                 })?,
             },
@@ -436,6 +460,7 @@ impl Source {
             Use::Exact if matches!(real.form, Form::Constant(_)) && given >> 11 == 0x1f_ffff => {
                 given - (1 << 32)
             }
+            Use::Exact if real.extends_sign() => given - (1 << 12),
             Use::Exact => given,
             Use::Target if is_distance => given,
             Use::Target => distance,
@@ -466,10 +491,13 @@ impl Source {
             Form::Shift(of) => {
                 of(rd, rs1, within(0, 31, ", by which a register can be shifted")? as u32)
             }
-            Form::Load(of) | Form::JumpRegister(of) => of(rd, within(-2048, 2047, "")?, rs1),
-            Form::Store(of) => of(rs2, within(-2048, 2047, "")?, rs1),
+            Form::Load(of) | Form::JumpRegister(of) => of(rd, within(-2048, 2047, FAR)?, rs1),
+            Form::Store(of) => of(rs2, within(-2048, 2047, FAR)?, rs1),
             Form::Branch(of) => of(rs1, rs2, near(4096, too_far)?),
-            Form::Upper(of) => of(rd, within(0, 0xf_ffff, ", the high 20 bits")? as u32),
+            Form::Upper(of) => {
+                let bits = within(-0x8_0000, 0xf_ffff, ", the high 20 bits")?;
+                of(rd, bits as u32 & 0xf_ffff)
+            }
             Form::Jump(of) => of(rd, near(1 << 20, " bytes, as far as a jump reaches")?),
             Form::Csr(of) => of(rd, within(0, 0xfff, ", the number of a csr")? as u16, rs1),
             Form::CsrConstant(of) => {
@@ -482,6 +510,9 @@ impl Source {
         })
     }
 }
+
+/// What helps where an offset is too large.
+const FAR: &str = "; la or li puts an address into a register first";
 
 /// The part of a number for `lui`, which with [`low`] gives it.
 fn high(value: i64) -> i64 {

@@ -1,5 +1,6 @@
 //! Text as statements of words, numbers and signs.
 
+use super::text::{encode, raw};
 use super::{Mistake, Place};
 
 /// A word, a number or a sign.
@@ -7,6 +8,8 @@ use super::{Mistake, Place};
 pub(super) enum Token {
     Name(String),
     Number(i64),
+    /// A number that is written as bits, in hexadecimal or in binary digits.
+    Bits(i64),
     /// A number with a point or an exponent.
     Real(f64),
     /// `1b` or `1f`: the label of that number before or behind.
@@ -35,7 +38,7 @@ pub(super) type Placed = (Token, Place);
 
 /// Reports whether a character may be part of a name or a number.
 pub(super) fn is_part(c: char) -> bool {
-    c.is_alphanumeric() || "_.$@".contains(c)
+    c.is_alphanumeric() || "_.$@".contains(c) || raw(c).is_some()
 }
 
 /// Returns how many bytes a string or a character between quotes has, at whose first quote the text begins: up to
@@ -174,7 +177,7 @@ impl<'a> Reader<'a> {
                 Some('\\') => self.escape(&mut bytes)?,
                 Some(c) => {
                     self.next();
-                    bytes.extend(c.to_string().bytes());
+                    encode(c, &mut bytes);
                 }
             }
         }
@@ -187,12 +190,14 @@ impl<'a> Reader<'a> {
             Some('\\') => self.escape(&mut bytes)?,
             Some(c) if c != '\n' && c != '\'' => {
                 self.next();
-                bytes.extend(c.to_string().bytes());
+                encode(c, &mut bytes);
             }
             _ => return Err("expected a character between single quotes, such as 'a'".into()),
         }
         let (&[byte], Some('\'')) = (bytes.as_slice(), self.peek()) else {
-            return Err("expected one character of ASCII between single quotes, such as 'a'".into());
+            return Err(
+                "expected one character of one byte between single quotes, such as 'a'".into()
+            );
         };
         self.next();
         Ok(byte.into())
@@ -217,7 +222,7 @@ impl<'a> Reader<'a> {
                 self.next();
                 match found {
                     Some(pair) => bytes.push(pair[1]),
-                    None => bytes.extend(c.to_string().bytes()),
+                    None => encode(c, bytes),
                 }
                 return Ok(());
             }
@@ -255,5 +260,6 @@ fn number(text: &str) -> Result<Token, String> {
         std::num::IntErrorKind::PosOverflow => format!("{text} has more than 64 bits"),
         _ => bad(),
     })?;
-    Ok(Token::Number(value as i64))
+    let token = if matches!(radix, 2 | 16) { Token::Bits } else { Token::Number };
+    Ok(token(value as i64))
 }

@@ -15,7 +15,13 @@ pub(super) struct Line {
 
 /// Returns the statements of a text. A `;` begins a comment if what follows it reads like prose more often than
 /// like statements, or if a line begins with it; otherwise it ends a statement.
-pub(super) fn lines(text: &str, file: u32, mistakes: &mut Vec<Mistake>) -> Vec<Line> {
+/// Notes which it is where both are there.
+pub(super) fn lines(
+    text: &str,
+    file: u32,
+    mistakes: &mut Vec<Mistake>,
+    notes: &mut Vec<Mistake>,
+) -> Vec<Line> {
     let mut unheard = Vec::new();
     let (separated, behind) = scan(text, file, false, &mut unheard);
     if behind.is_empty() {
@@ -24,18 +30,26 @@ pub(super) fn lines(text: &str, file: u32, mistakes: &mut Vec<Mistake>) -> Vec<L
     }
     let names = separated.iter().filter_map(|line| macro_name(&line.text));
     let macros: HashSet<String> = names.map(str::to_ascii_lowercase).collect();
-    let mut statements = 0;
-    let mut prose = 0;
+    let mut begins = false;
+    let (mut statements, mut prose) = (Vec::new(), Vec::new());
     for (at, begins_line) in behind {
-        let line = separated.get(at).filter(|line| !line.text.trim().is_empty());
-        match line {
-            _ if begins_line => prose = usize::MAX,
-            Some(line) if is_statement(line, &macros) => statements += 1,
-            Some(_) => prose = prose.saturating_add(1),
+        begins |= begins_line;
+        match separated.get(at).filter(|line| !line.text.trim().is_empty()) {
+            Some(line) if begins_line || !is_statement(line, &macros) => prose.push(line.place),
+            Some(line) => statements.push(line.place),
             None => {}
         }
     }
-    if prose > 0 && prose >= statements {
+    let is_comment = begins || (!prose.is_empty() && prose.len() >= statements.len());
+    let (others, is, kind) = match is_comment {
+        true => (&statements, "begins a comment", "an instruction"),
+        false => (&prose, "separates instructions", "a comment"),
+    };
+    if let Some(place) = others.first() {
+        let what = format!("`;` {is} in this file, but what follows it here reads like {kind}");
+        notes.push(Mistake { place: *place, what });
+    }
+    if is_comment {
         return scan(text, file, true, mistakes).0;
     }
     mistakes.append(&mut unheard);

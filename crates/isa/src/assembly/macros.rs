@@ -2,11 +2,11 @@
 
 use super::expand::{self, Macro};
 use super::expression::Parser;
-use super::layout::Source;
+use super::layout::{Source, What};
 use super::lex::{self, Token};
 use super::lines::{Line, lines};
-use super::{Mistake, Place, Reader, Text, table};
-use std::collections::{HashMap, HashSet, VecDeque};
+use super::{Mistake, Place, Reader, Text, pseudo, table, text};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 /// How deep macros and files may nest.
 const DEPTH_MAX: u32 = 64;
@@ -20,7 +20,7 @@ const STATEMENTS_MAX: usize = 4 << 20;
 /// Blocks of lines: what opens one, and what closes it.
 const BLOCKS: [(&[&str], &[&str]); 3] = [
     (&[".macro"], &[".endm", ".end_macro"]),
-    (&[".rept", ".rep", ".irp"], &[".endr"]),
+    (&[".rept", ".rep", ".irp", ".irpc"], &[".endr"]),
     (CONDITIONS, &[".endif"]),
 ];
 
@@ -64,6 +64,10 @@ pub(super) struct Expander<'a> {
     expansions: usize,
     statements: usize,
     depth: u32,
+    /// Whether macros are those of `.altmacro`.
+    is_alternate: bool,
+    /// Whether the macro has ended before its last line.
+    exits: bool,
     /// Whether the text has ended before its last line.
     ended: bool,
     /// Whether nothing more is read.
@@ -85,29 +89,47 @@ impl<'a> Expander<'a> {
             expansions: 0,
             statements: 0,
             depth: 0,
+            is_alternate: false,
+            exits: false,
             ended: false,
             is_stopped: false,
         }
     }
 
-    /// Reads texts and those that they import; returns also the names of all files, and the mistakes.
+    /// Reads texts, those that they import, and those of functions that none of them defines; returns also the names
+    /// of all files, and the mistakes.
     pub(super) fn read_all(mut self, texts: &[Text]) -> (Source, Vec<String>, Vec<Mistake>) {
         self.queue.extend(texts.iter().cloned());
         self.imported.extend(texts.iter().map(|text| text.name.clone()));
-        while let Some(text) = self.queue.pop_front() {
-            (self.source.section, self.ended) = Default::default();
-            self.words.clear();
-            self.file(text, None);
+        let mut sought = BTreeSet::new();
+        loop {
+            while let Some(text) = self.queue.pop_front() {
+                (self.source.section, self.ended) = Default::default();
+                self.words.clear();
+                self.file(text, None);
+            }
+            let missing = self.source.missing().into_iter().cloned();
+            let missing: Vec<String> = missing.filter(|name| sought.insert(name.clone())).collect();
+            let found = missing.iter().filter_map(|name| (self.read)(name, "").ok());
+            self.queue.extend(found.filter(|text| self.imported.insert(text.name.clone())));
+            if self.is_stopped || self.queue.is_empty() {
+                return (self.source, self.files, self.mistakes);
+            }
         }
-        (self.source, self.files, self.mistakes)
     }
 
     fn file(&mut self, text: Text, includer: Option<u32>) {
         let file = self.files.len() as u32;
-        let content = expand::preprocessed(&text.text, text.name.ends_with(".S"));
-        self.files.push(text.name);
+        self.files.push(text.name.clone());
         self.source.names.add_file(includer);
-        let all = lines(&content, file, &mut self.mistakes);
+        let content = text::decoded(&text.bytes);
+        if content.contains('\0') {
+            let what = "the file is neither an ELF file nor a text".into();
+            self.mistakes.push(Mistake { place: Place { file, ..Place::START }, what });
+            return;
+        }
+        let content = expand::preprocessed(&content, text.name.ends_with(".S"));
+        let all = lines(&content, file, &mut self.mistakes, &mut self.source.notes);
         let labels = all.iter().filter_map(|line| expand::label(&line.text).map(|(name, _)| name));
         let constants = all.iter().filter_map(|line| {
             let (word, rest) = expand::word(&line.text);
@@ -123,7 +145,7 @@ impl<'a> Expander<'a> {
     /// Reads lines, which have their own place.
     fn block(&mut self, lines: &[Line]) {
         let mut at = 0;
-        while let Some(line) = lines.get(at).filter(|_| !self.ended) {
+        while let Some(line) = lines.get(at).filter(|_| !self.ended && !self.exits) {
             self.statements += 1;
             if self.statements > STATEMENTS_MAX {
                 let what = "the macros become more than 4 million statements".into();
@@ -157,11 +179,10 @@ impl<'a> Expander<'a> {
         // Labels stand for themselves, whatever follows them.
         while let Some((_, bytes)) = expand::label(&line.text) {
             let behind = line.text.split_off(bytes);
-            if behind.trim().is_empty() {
-                line.text.push_str(&behind);
-                break;
-            }
             self.statement(&line)?;
+            if behind.trim().is_empty() {
+                return Ok(());
+            }
             line.place.column += line.text.chars().count() as u32;
             line.text = behind;
         }
@@ -178,16 +199,28 @@ impl<'a> Expander<'a> {
             return self.opened(&name, arguments, body, end, line.place);
         }
         match name.as_str() {
-            ".include" | ".import" => return self.other(&name, arguments, line.place),
+            ".include" | ".import" | ".incbin" => return self.other(&name, arguments, line.place),
             ".end" => {
                 self.ended = true;
+                return Ok(());
+            }
+            ".exitm" => {
+                self.exits = self.depth > 0;
+                return Ok(());
+            }
+            ".error" => {
+                let what = arguments.trim().trim_matches('"').into();
+                return Err(Mistake { place: line.place, what });
+            }
+            ".altmacro" | ".noaltmacro" => {
+                self.is_alternate = name == ".altmacro";
                 return Ok(());
             }
             ".endm" | ".end_macro" | ".endr" | ".endif" | ".else" | ".elseif" => {
                 let what = format!("{name} ends nothing that was begun");
                 return Err(Mistake { place: line.place, what });
             }
-            name if CONSTANTS.contains(&name) && self.is_word(arguments, line.place) => {
+            name if CONSTANTS.contains(&name) && self.is_word(name, arguments, line.place) => {
                 let (word, value) = expand::word(arguments);
                 let value = value.trim_start().trim_start_matches(',').trim();
                 self.words.insert(word.into(), value.into());
@@ -201,16 +234,20 @@ impl<'a> Expander<'a> {
         }
     }
 
-    /// Reports whether what is given a value is a text that is no number, such as a register.
-    fn is_word(&self, arguments: &str, place: Place) -> bool {
+    /// Reports whether what is given a value is a text that is no number, such as a register or an instruction.
+    fn is_word(&self, directive: &str, arguments: &str, place: Place) -> bool {
         let (_, value) = expand::word(arguments);
         let value = value.trim_start().trim_start_matches(',');
         let Ok(tokens) = lex::tokens(value, place) else { return true };
         let mut parser = Parser::new(&tokens);
-        let is_register = matches!(parser.peek(), Some(Token::Name(name))
-            if tokens.len() == 1 && table::register(&name.to_ascii_lowercase()).is_some());
+        let is_register_or_instruction = matches!(parser.peek(), Some(Token::Name(name))
+        if tokens.len() == 1 && {
+            let name = name.to_ascii_lowercase();
+            table::register(&name).is_some()
+                || directive == ".eqv" && pseudo::usage(&name).is_some()
+        });
         let is_value = parser.expression(0, 0).is_ok() && parser.peek().is_none();
-        !tokens.is_empty() && (is_register || !is_value)
+        !tokens.is_empty() && (is_register_or_instruction || !is_value)
     }
 
     fn statement(&mut self, line: &Line) -> Outcome {
@@ -255,13 +292,17 @@ impl<'a> Expander<'a> {
                 });
                 Ok(())
             }
-            ".irp" => {
+            ".irp" | ".irpc" => {
                 let (word, values) = expand::word(arguments);
                 let values = values.trim_start().trim_start_matches(',').trim();
-                for value in expand::arguments(values, usize::MAX) {
+                let all = match name {
+                    ".irp" => expand::arguments(values, usize::MAX),
+                    _ => values.trim_matches('"').chars().map(String::from).collect(),
+                };
+                for value in all {
                     let pair = [(word.to_owned(), value)];
                     let line = |line: &Line| {
-                        let text = expand::with_arguments(&line.text, &pair, 0);
+                        let text = expand::with_arguments(&line.text, &pair, 0, false);
                         Line { text, place: line.place }
                     };
                     self.block(&body.iter().map(line).collect::<Vec<_>>());
@@ -298,7 +339,12 @@ impl<'a> Expander<'a> {
     }
 
     fn holds(&self, name: &str, arguments: &str, place: Place) -> Result<bool, Mistake> {
-        let defined = || self.source.names.get(arguments.trim(), place).is_some();
+        let defined = || {
+            let name = arguments.trim();
+            self.source.names.get(name, place).is_some()
+                || self.words.contains_key(name)
+                || self.macros.iter().any(|one| one.name == name)
+        };
         let both = || expand::arguments(arguments, 2);
         let value = || self.known(arguments, place);
         Ok(match name {
@@ -331,12 +377,17 @@ impl<'a> Expander<'a> {
         let is_called = |one: &Macro| one.name.eq_ignore_ascii_case(word);
         let count = |one: &Macro| one.arguments(arguments).len();
         let fits = |one: &Macro| is_called(one) && one.takes(count(one));
-        self.macros.iter().rposition(fits).or_else(|| self.macros.iter().rposition(is_called))
+        let all = || self.macros.iter();
+        let exact = all().rposition(|one| one.name == word && fits(one));
+        exact.or_else(|| all().rposition(fits)).or_else(|| all().rposition(is_called))
     }
 
     fn expand(&mut self, found: usize, word: &str, arguments: &str, place: Place) -> Outcome {
         let wrong = |what| Err(Mistake { place, what });
-        let Some(lines) = self.macros[found].expanded(arguments, self.expansions, place) else {
+        let given = self.evaluated(arguments, place)?;
+        let expanded = &self.macros[found];
+        let lines = expanded.expanded(&given, self.expansions, place, self.is_alternate);
+        let Some(lines) = lines else {
             let usage = self.macros[found].usage();
             return wrong(format!("the macro {word} takes {usage}"));
         };
@@ -348,16 +399,40 @@ impl<'a> Expander<'a> {
         self.expansions += 1;
         self.depth += 1;
         self.block(&lines);
+        self.exits = false;
         self.depth -= 1;
         Ok(())
     }
 
-    /// Reads a file that is included here, or notes one that is imported.
-    fn other(&mut self, directive: &str, name: &str, place: Place) -> Outcome {
-        let name = name.trim().trim_matches(['"', '<', '>']);
+    /// Returns the arguments of a macro; after `.altmacro`, `%` has the value of what follows it, and `<>` are quotes.
+    fn evaluated(&self, arguments: &str, place: Place) -> Result<String, Mistake> {
+        if !self.is_alternate {
+            return Ok(arguments.to_owned());
+        }
+        let value = |text: &String| match text.strip_prefix('%') {
+            Some(value) => self.known(value, place).map(|value| value.to_string()),
+            None if text.starts_with('<') => Ok(text.replace(['<', '>'], "\"")),
+            None => Ok(text.clone()),
+        };
+        let all: Result<Vec<String>, Mistake> =
+            expand::arguments(arguments, usize::MAX).iter().map(value).collect();
+        all.map(|all| all.join(", "))
+    }
+
+    /// Reads a file that is included here, as text or as bytes, or notes one that is imported.
+    fn other(&mut self, directive: &str, arguments: &str, place: Place) -> Outcome {
+        let parts = expand::arguments(arguments, usize::MAX);
+        let name = parts.first().map_or("", |name| name.trim_matches(['"', '<', '>']));
         let wrong = |what| Mistake { place, what };
         let from = self.files.get(place.file as usize).cloned().unwrap_or_default();
         let text = (self.read)(name, &from).map_err(wrong)?;
+        if directive == ".incbin" {
+            let [skipped, count] = [(1, 0), (2, i64::MAX)]
+                .map(|(at, usual)| parts.get(at).map_or(Ok(usual), |text| self.known(text, place)));
+            let bytes = text.bytes.into_iter().skip(skipped? as usize).take(count? as usize);
+            self.source.push(What::Bytes(bytes.collect()), place);
+            return Ok(());
+        }
         if directive == ".import" {
             if self.imported.insert(text.name.clone()) {
                 self.queue.push_back(text);

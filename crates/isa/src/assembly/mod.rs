@@ -17,8 +17,10 @@ mod names;
 mod pseudo;
 mod short;
 mod table;
+mod text;
 
 pub use disassemble::disassemble;
+pub use text::Text;
 
 use crate::Program;
 
@@ -73,15 +75,8 @@ pub struct Mistakes {
     pub count: usize,
     /// The names of the files.
     pub files: Vec<String>,
-}
-
-/// A text to assemble.
-#[derive(Clone, Debug, Default)]
-pub struct Text {
-    /// The name of its file.
-    pub name: String,
-    /// What stands in it.
-    pub text: String,
+    /// What was decided where a text can be read in two ways.
+    pub notes: Vec<Mistake>,
 }
 
 /// Returns no text: what is assembled stands alone.
@@ -92,7 +87,8 @@ pub fn alone(name: &str, _: &str) -> Result<Text, String> {
     Err(format!("{name} cannot be read here"))
 }
 
-/// Returns the text that another one names: the name, and that of the file that has it.
+/// Returns the file that another one names: the name, and that of the file that has it. Without the latter, the name
+/// is that of a function which no file defines.
 pub type Reader<'a> = &'a dyn Fn(&str, &str) -> Result<Text, String>;
 
 /// Returns the mistake of a text that needs floating point.
@@ -109,6 +105,8 @@ pub struct Assembled {
     pub lines: Vec<(u32, Place)>,
     /// The names of the files.
     pub files: Vec<String>,
+    /// What was decided where a text can be read in two ways.
+    pub notes: Vec<Mistake>,
 }
 
 /// Assembles texts into one program, with some constants of other names; with `compressed`, into instructions of 16
@@ -126,10 +124,12 @@ pub fn assemble(
     // What compilers' start-up code loads into gp.
     source.names.give("__global_pointer$", DATA_ADDRESS.into());
     table::DEVICES.iter().for_each(|(name, value)| source.names.give(name, *value));
+    source.names.give("__riscv_xlen", 32);
     constants.iter().for_each(|(name, value)| source.names.give(name, *value));
     let expander = macros::Expander::new(source, read);
     let (source, files, mut mistakes) = expander.read_all(texts);
     let assembled = source.link(compressed, &mut mistakes);
+    mistakes.iter_mut().for_each(|one| one.what = text::shown(&one.what));
     mistakes.sort_by_key(|mistake| mistake.place);
     // What stands for two instructions may be wrong in both.
     mistakes.dedup();
@@ -138,7 +138,7 @@ pub fn assemble(
     }
     let count = mistakes.len();
     mistakes.truncate(MISTAKES_MAX);
-    Err(Mistakes { listed: mistakes, count, files })
+    Err(Mistakes { listed: mistakes, count, files, notes: assembled.notes })
 }
 
 #[cfg(test)]

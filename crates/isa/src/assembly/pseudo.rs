@@ -3,7 +3,7 @@
 use super::expression::{Expression, Operand};
 use super::table::{Form, form, long_name};
 use crate::csr;
-use crate::encode::{self, RA, Register, ZERO};
+use crate::encode::{self, RA, Register, SP, ZERO};
 
 /// What becomes of an expression before it stands in an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub(super) struct Real {
 
 /// Pseudo-instructions by their operands.
 const PSEUDO: &[(&str, &str)] = &[
-    ("", "nop ret unimp pause"),
+    ("", "nop ret unimp pause halt sbreak scall"),
     ("rd, constant", "li"),
     ("rd, label", "la lla"),
     ("rd, rs", "mv not neg seqz snez sltz sgtz zext.b zext.h sext.b sext.h move"),
@@ -49,6 +49,17 @@ const PSEUDO: &[(&str, &str)] = &[
     ("csr, constant", "csrwi csrsi csrci"),
     ("rd", "rdcycle rdcycleh rdtime rdinstret rdtimeh rdinstreth"),
 ];
+
+impl Real {
+    /// Reports whether its constant is 12 bits that are written without their sign, as in Ripes.
+    pub(super) fn extends_sign(&self) -> bool {
+        let takes = matches!(
+            self.form,
+            Form::Constant(_) | Form::Load(_) | Form::Store(_) | Form::JumpRegister(_)
+        );
+        takes && self.how == Use::Exact && matches!(self.value, Expression::Bits(_))
+    }
+}
 
 fn real(form: Form, [rd, rs1, rs2]: [Register; 3], value: Expression, how: Use) -> Real {
     Real { form, rd, rs1, rs2, value, how, short: false }
@@ -115,6 +126,8 @@ fn written(
         ("unimp", []) => {
             vec![real(of("csrrw")?, [ZERO; 3], number(csr::CYCLE), Use::Exact)]
         }
+        ("halt" | "sbreak", []) => return plain(of("ebreak")?, operands, known),
+        ("scall", []) => return plain(of("ecall")?, operands, known),
         // A hint, which does nothing here.
         ("pause", []) => constant(of("addi")?, ZERO, ZERO, number(0)),
         ("zext.h", [R(d), R(s)]) => extended("srli", *d, *s, 16)?,
@@ -131,36 +144,37 @@ fn written(
         ("snez", [R(d), R(s)]) => registers(of("sltu")?, *d, ZERO, *s),
         ("sltz", [R(d), R(s)]) => registers(of("slt")?, *d, *s, ZERO),
         ("sgtz", [R(d), R(s)]) => registers(of("slt")?, *d, ZERO, *s),
-        ("sgt", [R(d), R(s), R(t)]) => registers(of("slt")?, *d, *t, *s),
-        ("sgtu", [R(d), R(s), R(t)]) => registers(of("sltu")?, *d, *t, *s),
-        ("beqz", [R(s), E(to)]) => branch(of("beq")?, *s, ZERO, to),
-        ("bnez", [R(s), E(to)]) => branch(of("bne")?, *s, ZERO, to),
-        ("blez", [R(s), E(to)]) => branch(of("bge")?, ZERO, *s, to),
-        ("bgez", [R(s), E(to)]) => branch(of("bge")?, *s, ZERO, to),
-        ("bltz", [R(s), E(to)]) => branch(of("blt")?, *s, ZERO, to),
-        ("bgtz", [R(s), E(to)]) => branch(of("blt")?, ZERO, *s, to),
-        ("bgt", [R(s), R(t), E(to)]) => branch(of("blt")?, *t, *s, to),
-        ("ble", [R(s), R(t), E(to)]) => branch(of("bge")?, *t, *s, to),
-        ("bgtu", [R(s), R(t), E(to)]) => branch(of("bltu")?, *t, *s, to),
-        ("bleu", [R(s), R(t), E(to)]) => branch(of("bgeu")?, *t, *s, to),
+        ("sgt" | "sgtu", [R(d), R(s), R(t)]) => registers(of(&turned(name))?, *d, *t, *s),
+        ("beqz" | "bnez" | "bgez" | "bltz", [R(s), E(to)]) => branch(of(&name[..3])?, *s, ZERO, to),
+        ("blez" | "bgtz", [R(s), E(to)]) => branch(of(&turned(&name[..3]))?, ZERO, *s, to),
+        ("bgt" | "ble" | "bgtu" | "bleu", [R(s), R(t), E(to)]) => {
+            branch(of(&turned(name))?, *t, *s, to)
+        }
         ("j" | "b" | "tail", [E(to)]) => jump(ZERO, to),
         ("call", [E(to)]) => jump(RA, to),
+        ("jr", [R(s), E(offset)]) => constant(of("jalr")?, ZERO, *s, offset.clone()),
         ("jr", [R(s)]) => constant(of("jalr")?, ZERO, *s, number(0)),
         ("jr", [M(offset, s)]) => constant(of("jalr")?, ZERO, *s, offset.clone()),
         ("ret", []) => constant(of("jalr")?, ZERO, RA, number(0)),
         ("csrr", [R(d), E(csr)]) => constant(of("csrrs")?, *d, ZERO, csr.clone()),
-        ("csrw", [E(csr), R(s)]) => constant(of("csrrw")?, ZERO, *s, csr.clone()),
-        ("csrs", [E(csr), R(s)]) => constant(of("csrrs")?, ZERO, *s, csr.clone()),
-        ("csrc", [E(csr), R(s)]) => constant(of("csrrc")?, ZERO, *s, csr.clone()),
-        ("csrw" | "csrwi", [E(csr), E(value)]) => with_bits("csrrwi", ZERO, csr, known(value)?)?,
-        ("csrs" | "csrsi", [E(csr), E(value)]) => with_bits("csrrsi", ZERO, csr, known(value)?)?,
-        ("csrc" | "csrci", [E(csr), E(value)]) => with_bits("csrrci", ZERO, csr, known(value)?)?,
+        // RARS has the register first.
+        ("csrw" | "csrs" | "csrc", [E(csr), R(s)] | [R(s), E(csr)]) => {
+            constant(of(&format!("csrr{}", &name[3..]))?, ZERO, *s, csr.clone())
+        }
+        ("csrw" | "csrwi" | "csrs" | "csrsi" | "csrc" | "csrci", [E(csr), E(value)]) => {
+            with_bits(&format!("csrr{}i", &name[3..4]), ZERO, csr, known(value)?)?
+        }
         (_, [R(d)]) => {
             let counter = name.strip_prefix("rd").and_then(csr_number)?;
             constant(of("csrrs")?, *d, ZERO, number(counter))
         }
         _ => return None,
     })
+}
+
+/// Returns the name of a comparison whose operands are exchanged.
+fn turned(name: &str) -> String {
+    name.replace("gt", "lt").replace("le", "ge")
 }
 
 /// An instruction of 16 bits, by its name without `c.`.
@@ -171,9 +185,14 @@ fn shortened(
 ) -> Option<Vec<Real>> {
     let full = long_name(name)?;
     let mut all = operands.to_vec();
-    // What is computed with is also where the result goes.
+    // What is computed with is also where the result goes, or it is the stack pointer.
+    if name == "addi16sp" && all.len() == 1 {
+        all.insert(0, Operand::Register(SP));
+    }
     if form(full).is_some_and(Form::has_three) && all.len() == 2 {
-        all.insert(0, all.first()?.clone());
+        let on_stack = name == "addi4spn";
+        let first = if on_stack { Operand::Register(SP) } else { all[0].clone() };
+        all.insert(on_stack.into(), first);
     }
     let mut reals = written(full, &all, known)?;
     reals.iter_mut().for_each(|real| real.short = true);
@@ -206,7 +225,9 @@ fn plain(
         }
         (Form::Load(_), [R(d), E(label)]) => far(*d, form, *d, ZERO, label),
         (Form::JumpRegister(_), [R(s)]) => constant(form, RA, *s, number(0)),
-        (Form::JumpRegister(_), [M(offset, s)]) => constant(form, RA, *s, offset.clone()),
+        (Form::JumpRegister(_), [M(offset, s)] | [R(s), E(offset)]) => {
+            constant(form, RA, *s, offset.clone())
+        }
         (Form::JumpRegister(_), [R(d), R(s)]) => constant(form, *d, *s, number(0)),
         (Form::Store(_), [R(t), E(label), R(high)]) if known(label).is_none() => {
             far(*high, form, ZERO, *t, label)
@@ -221,9 +242,17 @@ fn plain(
                 real(form, [ZERO, *high, *t], address.clone(), Use::Low),
             ]
         }
+        (Form::Store(_), [R(t), E(offset)]) => {
+            known(offset)?;
+            vec![real(form, [ZERO, ZERO, *t], offset.clone(), Use::Exact)]
+        }
+        // Ripes takes a register behind the address, which nothing needs.
         (
             Form::Store(_),
-            [R(t), M(offset, s)] | [R(t), E(offset), R(s)] | [R(t), R(s), E(offset)],
+            [R(t), M(offset, s)]
+            | [R(t), M(offset, s), R(_)]
+            | [R(t), E(offset), R(s)]
+            | [R(t), R(s), E(offset)],
         ) => {
             vec![real(form, [ZERO, *s, *t], offset.clone(), Use::Exact)]
         }

@@ -119,6 +119,7 @@ impl Machine {
         }
         // The timer has words alone.
         let word = if N == 4 { self.read_timer(address, step.writes) } else { None };
+        let word = word.or_else(|| self.read_port(address));
         word.or_else(|| exception(step, Exception::LoadAccess, address))
     }
 
@@ -140,7 +141,8 @@ impl Machine {
             }
             return Some(0);
         }
-        match self.store_to_timer(address, &value) {
+        match self.store_to_timer(address, &value).or_else(|| self.store_to_port(address, value[0]))
+        {
             Some(()) => Some(0),
             None => exception(step, Exception::StoreAccess, address),
         }

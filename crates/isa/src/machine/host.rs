@@ -32,7 +32,7 @@ fn mode(flags: u32, append: u32) -> Mode {
 #[derive(Clone, Debug)]
 pub(super) struct Host {
     /// Whether there is a host.
-    answers: bool,
+    pub(super) answers: bool,
     pub(super) output: Vec<u8>,
     /// The double word by which a program speaks to a debugger (HTIF), and that of the answer.
     pub(super) tohost: u32,
@@ -46,6 +46,8 @@ pub(super) struct Host {
     random: u64,
     /// Where the memory begins that it can ask for.
     heap: u32,
+    /// Whether an `ebreak` does nothing.
+    pub(super) skips_breakpoints: bool,
     /// Its low half was stored, and the high half not yet.
     half_stored: bool,
     /// How many bytes of [`FEATURES`] were read.
@@ -68,12 +70,26 @@ impl Host {
             files: Files::default(),
             random: 1,
             heap: program.address_of("_end").unwrap_or(NOWHERE),
+            skips_breakpoints: false,
             half_stored: false,
             features_read: 0,
         }
     }
 
-    fn write(&mut self, bytes: &[u8]) {
+    /// Takes the next byte of the input; none behind its end.
+    pub(super) fn take(&mut self) -> Option<u8> {
+        let byte = self.input.pop();
+        self.reads_nothing += u64::from(byte.is_none());
+        byte
+    }
+
+    /// Reports whether there is input; behind its end, that is noted as a read.
+    pub(super) fn has_input(&mut self) -> bool {
+        self.reads_nothing += u64::from(self.input.is_empty());
+        !self.input.is_empty()
+    }
+
+    pub(super) fn write(&mut self, bytes: &[u8]) {
         let left = OUTPUT_MAX_BYTES - self.output.len();
         self.output.extend(bytes.iter().take(left));
     }
@@ -81,14 +97,6 @@ impl Host {
 
 /// Calls of RARS and of Venus that others do not have.
 mod simulators {
-    pub(super) const TIME: u32 = 30;
-    pub(super) const MIDI: u32 = 31;
-    pub(super) const SLEEP: u32 = 32;
-    pub(super) const MIDI_SYNC: u32 = 33;
-    pub(super) const SEED: u32 = 40;
-    pub(super) const RANDOM: u32 = 41;
-    pub(super) const RANDOM_BELOW: u32 = 42;
-    pub(super) const OPEN: u32 = 1024;
     pub(super) const VENUS_OPEN: u32 = 13;
     pub(super) const VENUS_READ: u32 = 14;
     pub(super) const VENUS_WRITE: u32 = 15;
@@ -138,6 +146,11 @@ impl Machine {
         self.host.input = input;
     }
 
+    /// Lets the program go on behind an `ebreak`, as a debugger does whose user continues.
+    pub fn skip_breakpoints(&mut self, skips: bool) {
+        self.host.skips_breakpoints = skips;
+    }
+
     /// Takes the next line of the input with its end, at most a number of bytes.
     fn line(&mut self, most: u32) -> Vec<u8> {
         let mut line = Vec::new();
@@ -182,7 +195,7 @@ impl Machine {
     }
 
     /// Stores bytes; reports whether memory is there for all.
-    pub(super) fn store_bytes(&mut self, address: u32, bytes: Vec<u8>) -> bool {
+    pub fn store_bytes(&mut self, address: u32, bytes: Vec<u8>) -> bool {
         (address..=u32::MAX).zip(bytes).all(|(address, byte)| {
             self.text.stored(address, 1);
             self.memory.write(address, [byte]).is_some()
@@ -240,8 +253,7 @@ impl Machine {
                 self.read_line(value, self.register(most), true);
             }
             12 => {
-                let byte = self.host.input.pop();
-                self.host.reads_nothing += u64::from(byte.is_none());
+                let byte = self.host.take();
                 answer(self, byte.map_or(u32::MAX, u32::from));
             }
             9 => {
@@ -250,7 +262,9 @@ impl Machine {
             }
             10 => self.exit(0),
             11 => self.host.write(&[value as u8]),
-            17 | linux::EXIT | linux::EXIT_GROUP => self.exit(value),
+            // RARS has another call of this number, whose value is an address and no status.
+            17 if self.register(A7) == 0 || value < 256 => self.exit(value),
+            linux::EXIT | linux::EXIT_GROUP => self.exit(value),
             34 => self.host.write(format!("{value:#010x}").as_bytes()),
             35 => self.host.write(format!("{value:#034b}").as_bytes()),
             36 => self.host.write(value.to_string().as_bytes()),
@@ -303,21 +317,29 @@ impl Machine {
         let is_venus = self.register(A7) == 0;
         let [second, third] = [A2, A3].map(|register| self.register(register));
         Some(match number {
-            TIME => {
+            // The name of the folder.
+            17 => {
+                let fits = self.register(A1) >= 2 && self.store_bytes(value, b"/\0".to_vec());
+                if fits { value } else { NOTHING }
+            }
+            50 | 51 | 54..=56 | 59 => self.dialog(number, value),
+            // The time in milliseconds.
+            30 => {
                 let milliseconds = self.clock / (CYCLES_OF_SECOND / 1000);
                 self.reads_clock = true;
                 self.set_register(A1, (milliseconds >> 32) as u32);
                 milliseconds as u32
             }
             // Nobody hears or waits.
-            MIDI | SLEEP | MIDI_SYNC => value,
-            SEED => {
+            31..=33 => value,
+            // Random numbers: their seed, any, and those below another.
+            40 => {
                 self.host.random = u64::from(self.register(A1)) | 1 << 32;
                 value
             }
-            RANDOM => self.random(),
-            RANDOM_BELOW => self.random() % self.register(A1).max(1),
-            OPEN => self.open_file(value, mode(self.register(A1), APPEND)),
+            41 => self.random(),
+            42 => self.random() % self.register(A1).max(1),
+            1024 => self.open_file(value, mode(self.register(A1), APPEND)),
             VENUS_OPEN if is_venus => match second {
                 1 => self.open_file(value, Mode::Write),
                 2 => self.open_file(value, Mode::Append),
@@ -337,6 +359,28 @@ impl Machine {
             },
             _ => return None,
         })
+    }
+
+    /// Answers a call of RARS that opens a window: the text is written, and the answer is a line of the input.
+    fn dialog(&mut self, number: u32, text: u32) -> u32 {
+        self.write_string(text);
+        let second = self.register(A1);
+        match number {
+            56 => self.host.write((second as i32).to_string().as_bytes()),
+            59 => self.write_string(second),
+            _ => {}
+        }
+        self.host.write(b"\n");
+        match number {
+            // Yes is 0, no is 1.
+            50 => return (!self.line(64).starts_with(b"y")).into(),
+            54 => self.read_line(second, self.register(A2), true),
+            _ => 0,
+        };
+        if matches!(number, 51 | 54) {
+            self.set_register(A1, 0);
+        }
+        if number == 51 { self.read_number() } else { text }
     }
 
     /// Gives a program more of the memory behind its data (`sbrk`): where that begins, or -1 where there is
@@ -410,6 +454,9 @@ impl Machine {
         const ZERO: Register = crate::encode::ZERO;
         const AROUND: [u32; 2] = [slli(ZERO, ZERO, 31), srai(ZERO, ZERO, 7)];
         let around = [pc.wrapping_sub(4), pc.wrapping_add(4)].map(|address| self.word(address));
+        if self.host.skips_breakpoints && around != AROUND.map(Some) {
+            return Some(0);
+        }
         if !self.host.answers || around != AROUND.map(Some) {
             return exception(step, Exception::Breakpoint, pc);
         }

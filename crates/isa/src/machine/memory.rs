@@ -1,6 +1,6 @@
 //! The memory of a program: its segments and a stack, and between them nothing, or what it accesses first.
 
-use super::{OUTPUT_MAX_BYTES, TIMER_ADDRESS, TIMER_BYTES};
+use super::{OUTPUT_MAX_BYTES, TIMER_ADDRESS, TIMER_BYTES, serial};
 use crate::{Error, Program};
 
 /// The most memory of a program in bytes, its stack included.
@@ -158,7 +158,10 @@ impl Memory {
             (u64::from(region.base), u64::from(region.base) + region.bytes.len() as u64)
         });
         let address = u64::from(address);
-        for (low, high) in ranges.chain([(TIMER.0.into(), u64::from(TIMER.0 + TIMER.1))]) {
+        let devices = serial::PORTS.map(|port| (port, serial::BYTES)).into_iter().chain([TIMER]);
+        let devices =
+            devices.map(|(start, bytes)| (start.into(), u64::from(start) + u64::from(bytes)));
+        for (low, high) in ranges.chain(devices) {
             if low <= address && address < high {
                 return None;
             }

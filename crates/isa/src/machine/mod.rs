@@ -6,6 +6,7 @@ mod execute;
 mod files;
 mod host;
 mod memory;
+mod serial;
 mod stop;
 mod text;
 mod timer;

@@ -1,6 +1,7 @@
 //! Why the machine stopped, in words.
 
 use super::Machine;
+use crate::assembly::TEXT_ADDRESS;
 use crate::encode::{A0, A7};
 use crate::step::{Cause, Exception, Trap};
 
@@ -58,14 +59,18 @@ impl Machine {
     pub fn failure(&self, stopped: Stopped) -> Option<String> {
         match stopped {
             Stopped::Left { pc } if self.ends_at(pc) => None,
-            Stopped::Left { pc } => Some(format!("it jumped to {pc:#010x}, where no memory is")),
+            Stopped::Left { pc } => {
+                let low = "; Venus and Ripes have instructions from 0 on, as `.org 0` before them does here";
+                let hint = if pc < TEXT_ADDRESS { low } else { "" };
+                Some(format!("it jumped to {pc:#010x}, where no memory is{hint}"))
+            }
             Stopped::Exited { status: 0 } => None,
             Stopped::Exited { status } => {
                 let status = status as i32;
                 Some(format!("it exited with status {status}; 0 is success{}", self.first_access()))
             }
             Stopped::Unhandled { trap, .. } if trap.cause == BREAKPOINT => None,
-            Stopped::Unhandled { trap, .. } => Some(format!("{stopped}{}", self.hint(trap.cause))),
+            Stopped::Unhandled { trap, .. } => Some(format!("{stopped}{}", self.hint(trap))),
             Stopped::Limit if self.faults <= FAULTS_MAX => None,
             Stopped::Limit | Stopped::Asleep { .. } | Stopped::Circles { .. } => {
                 let (pc, Trap { cause, value }) = self.fault?;
@@ -101,7 +106,7 @@ impl Machine {
     }
 
     /// Returns what may help against a trap without a handler.
-    fn hint(&self, cause: Cause) -> String {
+    fn hint(&self, Trap { cause, value }: Trap) -> String {
         match cause {
             Cause::Exception(Exception::MachineCall) => {
                 let (register, number) = match self.register(A7) {
@@ -109,15 +114,15 @@ impl Machine {
                     number => ("a7", number),
                 };
                 let why = match number {
-                    50..=60 => {
-                        " opens a window in RARS, which core has not (1 and 4 print, 5 and 8 read)"
-                    }
-                    3 | 6 | 7 | 43 | 44 => " needs floating point, which core has not",
+                    3 | 6 | 7 | 43 | 44 | 52 | 53 | 58 | 60 => " needs floating point, which core has not",
                     _ => " is no call that core answers",
                 };
                 format!(
                     "; call {number} in {register}{why}; docs/machine.md lists those that it answers"
                 )
+            }
+            Cause::Exception(Exception::Illegal) if value >> 16 == 0 => {
+                "; the program ran on into its data: end it with an environment call (li a7, 10; ecall) or ebreak".into()
             }
             Cause::Exception(Exception::Illegal) => {
                 "; the machine has RV32IMAC with csrs (compile for rv32imac, ilp32)".into()

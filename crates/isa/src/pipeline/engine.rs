@@ -363,7 +363,9 @@ impl Pipeline {
     #[inline]
     fn operands(&self, step: &Step, cost: Cost) -> u64 {
         // An interrupted instruction is fetched and not carried out.
-        if step.trap.is_some_and(|trap| matches!(trap.cause, Cause::Interrupt(_))) {
+        if !self.parameters.hazards
+            || step.trap.is_some_and(|trap| matches!(trap.cause, Cause::Interrupt(_)))
+        {
             return 0;
         }
         // One by one: read together, they would wait for the two stores of the machine.

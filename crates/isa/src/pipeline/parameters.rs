@@ -101,6 +101,8 @@ impl Latency {
 pub struct Parameters {
     /// How many stages.
     pub depth: Depth,
+    /// Whether instructions wait for operands that are not there; if not, they take the registers' old values.
+    pub hazards: bool,
     /// Whether results reach those who wait before they are written back.
     pub forwarding: bool,
     /// The stage at whose end a loaded value can be forwarded: EX or later. Each stage behind EX
@@ -156,6 +158,7 @@ impl Parameters {
     pub fn textbook() -> Self {
         Self {
             depth: Depth::Five,
+            hazards: true,
             forwarding: true,
             loaded: Stage::Memory,
             multiplied: Stage::Execute,

@@ -136,6 +136,17 @@ pub(crate) struct CoreArgs {
     /// Give a name of the assembly language a value, such as LED_MATRIX_0_BASE=0x90000000; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = constant)]
     pub(crate) define: Vec<(String, i64)>,
+    /// Look for included files in this folder also; may be repeated
+    #[arg(long, short = 'I', value_name = "DIR")]
+    pub(crate) include: Vec<PathBuf>,
+    /// Go on behind an ebreak, which else ends the program
+    #[arg(long)]
+    pub(crate) skip_ebreak: bool,
+    /// Give the program arguments, such as "m0.bin m1.bin"
+    ///
+    /// a0 is their number with the program's name, and a1 is where their addresses lie.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) args: Option<String>,
     /// Let the program read this file as its input
     #[arg(long, value_name = "FILE")]
     pub(crate) input: Option<PathBuf>,

@@ -1,6 +1,7 @@
 //! `scruple core`: one program of the user's on the simulated core.
 
 mod diagram;
+mod late;
 pub(crate) mod options;
 mod page;
 mod recording;
@@ -46,6 +47,7 @@ pub(crate) fn core(args: &CoreArgs) -> anyhow::Result<Exit> {
     let html = place(args.html.as_deref(), "--html")?;
     let traced = place(args.trace.as_deref(), "--trace")?;
     let ran = run::run(&loaded, &config, args.pipeline)?;
+    loaded.notes.iter().for_each(|note| ui::note(note));
     ran.notes(args.input.is_some()).iter().for_each(|note| ui::note(note));
     let exit = ran.exit();
     let mut result = run::result(&loaded, &config, &ran);

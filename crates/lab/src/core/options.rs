@@ -104,10 +104,16 @@ macro_rules! parameter {
     };
 }
 
-const PARAMETERS: [Parameter; 18] = [
+const PARAMETERS: [Parameter; 19] = [
     parameter!("depth", depth, "4 or 5", depth, |depth: Depth| depth.stages().to_string()),
     parameter!("forwarding", forwarding, "on or off", switch, |on| if on { "on" } else { "off" }
         .to_string()),
+    parameter!("hazards", hazards, "wait or none", hazards, |waits| if waits {
+        "wait"
+    } else {
+        "none"
+    }
+    .to_string()),
     parameter!("loaded", loaded, STAGES, stage, show_stage),
     parameter!("multiplied", multiplied, STAGES, stage, show_stage),
     parameter!("branch", branch, STAGES, stage, show_stage),
@@ -175,6 +181,10 @@ fn stage(text: &str) -> Option<Stage> {
 
 fn switch(text: &str) -> Option<bool> {
     [("on", true), ("off", false)].into_iter().find(|(name, _)| *name == text).map(|(_, on)| on)
+}
+
+fn hazards(text: &str) -> Option<bool> {
+    [("wait", true), ("none", false)].into_iter().find(|(name, _)| *name == text).map(|(_, on)| on)
 }
 
 fn depth(text: &str) -> Option<Depth> {

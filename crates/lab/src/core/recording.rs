@@ -1,5 +1,6 @@
 //! What happened in some hundreds of steps, cycle by cycle: what the page shows.
 
+use super::late::Late;
 use super::run::{Loaded, Ran, UNASKED_STEPS};
 use super::{Window, label};
 use anyhow::{Result, bail};
@@ -145,9 +146,24 @@ pub(super) fn steps(
     };
     let mut machine = loaded.start()?;
     let mut system = System::new(config)?;
+    let mut late = Late::of(&config.core);
     while machine.steps() < begins {
-        let more = (begins - machine.steps()).min(UNASKED_STEPS);
-        machine.run(more, |step| system.step(step).cycles);
+        let at_once = if late.is_some() { 1 } else { UNASKED_STEPS };
+        let more = (begins - machine.steps()).min(at_once);
+        let mut last = None;
+        if let Some(late) = &mut late {
+            late.before(&mut machine);
+        }
+        machine.run(more, |step| {
+            let seen = system.step(step);
+            if at_once == 1 {
+                last = Some((*step, seen));
+            }
+            seen.cycles
+        });
+        if let (Some(late), Some((step, seen))) = (&mut late, last) {
+            late.after(&mut machine, &step, &seen);
+        }
         if sys::interrupt::requested().is_some() {
             return Err(std::io::Error::other(crate::destination::Stopped).into());
         }
@@ -156,6 +172,9 @@ pub(super) fn steps(
     let mut recorder = Recorder::new(config.core, &system);
     let mut ended = None;
     while recorder.steps.len() < most && machine.steps() < loaded.file.instructions_max {
+        if let Some(late) = &mut late {
+            late.before(&mut machine);
+        }
         let state = State::of(&machine);
         let step = match machine.step() {
             Ok(step) => step,
@@ -170,6 +189,9 @@ pub(super) fn steps(
             break;
         }
         recorder.note(&step, &seen.times, &machine, &system, &state);
+        if let Some(late) = &mut late {
+            late.after(&mut machine, &step, &seen);
+        }
     }
     let mut sizes = BTreeMap::new();
     let code = |pc: u32| {
@@ -178,7 +200,10 @@ pub(super) fn steps(
         Code { size, text }
     };
     let drawing = Drawing::new(&config.core, &recorder.steps, code);
-    let operands = operands(&config.core, &recorder.steps);
+    let operands = match config.core.hazards {
+        true => operands(&config.core, &recorder.steps),
+        false => Vec::new(),
+    };
     Ok(Seen { drawing, operands, recorder, sizes, ended, before, machine })
 }
 

@@ -1,12 +1,13 @@
 //! One run of a program, from its first instruction to its end.
 
+use super::late::Late;
 use super::{Moment, Window, label, options};
 use crate::destination::Stopped as Interrupted;
 use crate::exit::Exit;
 use crate::session;
 use isa::assembly::{Place, disassemble};
 use isa::cache::Cache;
-use isa::encode::SP;
+use isa::encode::{A0, A1, SP};
 use isa::pipeline::Cycles;
 use isa::system::{Config, Profile, Seen, System};
 use isa::{Folder, Kind, Machine, Program, Step, Stopped};
@@ -14,9 +15,6 @@ use model::{CORE_FORMAT, CoreCache, CoreCause, CoreFunction, CoreLine, CoreRun, 
 
 /// Steps between two questions whether to go on.
 pub(super) const UNASKED_STEPS: u64 = 1 << 22;
-
-/// Bytes above the stack pointer at the start, which are 0.
-const ARGUMENTS_BYTES: u32 = 16;
 
 /// The instructions and functions that are listed.
 const LINES_MAX: usize = 10;
@@ -29,11 +27,17 @@ pub(super) struct Loaded {
     pub(super) program: Program,
     /// The places in the texts that it comes from, by addresses.
     pub(super) lines: Vec<(u32, Place)>,
+    /// What was decided where they can be read in two ways.
+    pub(super) notes: Vec<String>,
     pub(super) file: ProgramFile,
     /// What it can read.
     pub(super) input: Vec<u8>,
     /// The folder whose files it can read, if any.
     pub(super) folder: Option<Folder>,
+    /// Its name and its arguments; empty without arguments.
+    pub(super) arguments: Vec<String>,
+    /// Whether it goes on behind an `ebreak`.
+    pub(super) skips_ebreak: bool,
 }
 
 impl Loaded {
@@ -41,13 +45,35 @@ impl Loaded {
         let mut machine =
             experiments::start(&self.program, &self.file).map_err(anyhow::Error::msg)?;
         machine.set_input(self.input.clone());
+        machine.skip_breakpoints(self.skips_ebreak);
         if let Some(folder) = &self.folder {
             machine.set_folder(folder.clone());
         }
-        // Start-up code for Linux finds its arguments there: none.
-        let top = machine.register(SP);
-        machine.set_register(SP, top.saturating_sub(ARGUMENTS_BYTES));
+        self.push_arguments(&mut machine);
         Ok(machine)
+    }
+
+    /// Puts the program's name and arguments above the stack pointer, where start-up code for Linux finds them, and
+    /// into `a0` and `a1`, where `main` does. Without arguments there are 16 bytes of zeros.
+    fn push_arguments(&self, machine: &mut Machine) {
+        let mut at = machine.register(SP);
+        let mut words = Vec::new();
+        for text in &self.arguments {
+            let bytes = [text.as_bytes(), &[0]].concat();
+            at = at.saturating_sub(bytes.len() as u32);
+            machine.store_bytes(at, bytes);
+            words.push(at);
+        }
+        let count = words.len() as u32;
+        words.insert(0, count);
+        words.push(0);
+        let sp = at.saturating_sub(4 * words.len() as u32) & !15;
+        machine.store_bytes(sp, words.into_iter().flat_map(u32::to_le_bytes).collect());
+        machine.set_register(SP, sp);
+        if count > 0 {
+            machine.set_register(A0, count);
+            machine.set_register(A1, sp + 4);
+        }
     }
 
     /// Returns the line of the text that an instruction comes from.
@@ -87,6 +113,8 @@ pub(super) struct Ran {
     pub(super) failure: Option<String>,
     short: u64,
     traps: u64,
+    /// What was read too early, in words.
+    late: Option<String>,
     pub(super) window: Option<Window>,
     /// The step at which the window begins; none where its event never came.
     pub(super) begins: Option<u64>,
@@ -107,10 +135,15 @@ impl Ran {
     }
 
     /// Returns how the program ended, in words.
-    pub(super) fn ended(&self) -> String {
-        match self.machine.returned(self.stopped) {
-            Some(result) => format!("main returned {result}"),
-            None => self.stopped.to_string(),
+    pub(super) fn ended(&self, loaded: &Loaded) -> String {
+        match (self.machine.returned(self.stopped), self.stopped) {
+            (Some(result), _) => format!("main returned {result}"),
+            (None, Stopped::Unhandled { pc, trap }) if self.failure.is_none() => {
+                let line =
+                    loaded.line(pc).map_or_else(String::new, |line| format!(", line {line}"));
+                format!("{} at {pc:#010x}{line}; --skip-ebreak goes on behind it", trap.cause)
+            }
+            (None, stopped) => stopped.to_string(),
         }
     }
 
@@ -136,7 +169,8 @@ impl Ran {
             let bytes = wording::counted(bytes as u64, "byte");
             format!("the program wrote {bytes} to {}, which are not kept", name(file))
         });
-        reads.into_iter().chain(missing).chain(written).collect()
+        let late = self.late.clone();
+        late.into_iter().chain(reads).chain(missing).chain(written).collect()
     }
 }
 
@@ -152,10 +186,19 @@ pub(super) fn run(loaded: &Loaded, config: &Config, window: Option<Window>) -> a
     let mut finder = Finder { window, last_after: 2 };
     let mut charger = Charger { last: loaded.program.entry, ..Charger::default() };
     let limit = loaded.file.instructions_max;
+    let mut late = Late::of(&config.core);
     let stopped = loop {
-        let most = (limit - machine.steps()).min(UNASKED_STEPS);
+        let at_once = if late.is_some() { 1 } else { UNASKED_STEPS };
+        let most = (limit - machine.steps()).min(at_once);
+        let mut last = None;
+        if let Some(late) = &mut late {
+            late.before(&mut machine);
+        }
         let stopped = machine.run(most, |step| {
             let seen = system.step(step);
+            if at_once == 1 {
+                last = Some((*step, seen));
+            }
             charger.note(step, seen, system.cycles(), &mut profile);
             short += u64::from(step.size == 2 && step.trap.is_none());
             traps += u64::from(step.trap.is_some());
@@ -165,6 +208,9 @@ pub(super) fn run(loaded: &Loaded, config: &Config, window: Option<Window>) -> a
             steps += 1;
             seen.cycles
         });
+        if let (Some(late), Some((step, seen))) = (&mut late, last) {
+            late.after(&mut machine, &step, &seen);
+        }
         if stopped != Stopped::Limit || machine.steps() == limit {
             break stopped;
         }
@@ -180,7 +226,8 @@ pub(super) fn run(loaded: &Loaded, config: &Config, window: Option<Window>) -> a
     if let Some(Window::First(_)) = window {
         begins = begins.map(|step: u64| step.saturating_sub(BEFORE));
     }
-    Ok(Ran { machine, system, profile, stopped, failure, short, traps, window, begins })
+    let late = late.and_then(|late| late.said(loaded, &machine));
+    Ok(Ran { late, machine, system, profile, stopped, failure, short, traps, window, begins })
 }
 
 /// Returns the line of the first load or store where no memory is; empty where there was none or it is unknown.
@@ -260,7 +307,7 @@ pub(super) fn result(loaded: &Loaded, config: &Config, ran: &Ran) -> CoreRun {
         sha256: loaded.file.sha256.clone(),
         failure: ran.failure.clone().unwrap_or_default(),
         limited: ran.is_limited(),
-        ended: ran.ended(),
+        ended: ran.ended(loaded),
         status: match ran.stopped {
             Stopped::Exited { status } => Some((status as i32).into()),
             _ => None,

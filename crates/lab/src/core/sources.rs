@@ -23,7 +23,14 @@ const MISTAKES_SHOWN: usize = 20;
 
 const ELF: &[u8] = b"\x7fELF";
 
+/// Functions of C that programs call without having them; each part begins with `#: ` and its names.
+const LIBRARY: &str = include_str!("library.s");
+
+/// What begins the names of its parts.
+const LIBRARY_NAME: &str = "scruple's library:";
+
 /// A file as it was read.
+#[derive(Clone)]
 pub(super) struct File {
     name: String,
     content: Vec<u8>,
@@ -62,6 +69,12 @@ pub(super) fn load(args: &CoreArgs, files: &[File], compressed: bool) -> anyhow:
         .filter(|_| !args.strict)
         .map(|file| Path::new(&file.name).with_file_name("").display().to_string())
         .map(|path| Folder { path, read: beside });
+    let skips_ebreak = args.skip_ebreak;
+    let given_arguments = args.args.iter().flat_map(|text| text.split_whitespace());
+    let mut arguments: Vec<String> = given_arguments.map(str::to_owned).collect();
+    if !arguments.is_empty() {
+        arguments.insert(0, name.clone());
+    }
     if let Some(elf) = files.iter().find(|file| file.content.starts_with(ELF)) {
         let name = &elf.name;
         ensure!(files.len() == 1, "{name} is an ELF file, which is a whole program; name it alone");
@@ -72,15 +85,34 @@ pub(super) fn load(args: &CoreArgs, files: &[File], compressed: bool) -> anyhow:
         if args.strict {
             program.sparse_from = None;
         }
-        return Ok(Loaded { program, lines: Vec::new(), file, input: given, folder });
+        let (lines, notes) = Default::default();
+        return Ok(Loaded {
+            program,
+            lines,
+            notes,
+            file,
+            input: given,
+            folder,
+            arguments,
+            skips_ebreak,
+        });
     }
-    let texts = files.iter().map(text).collect::<anyhow::Result<Vec<_>>>()?;
+    let texts = files.iter().cloned().map(text).collect::<anyhow::Result<Vec<_>>>()?;
     let first = texts.first().map(|text| text.name.clone()).unwrap_or_default();
-    let read =
-        |name: &str, from: &str| named(name, &[from, &first]).map_err(|error| format!("{error:#}"));
+    let read = |name: &str, from: &str| match from {
+        "" => library(name).ok_or_else(String::new),
+        _ => named(name, &[from, &first], &args.include).map_err(|error| format!("{error:#}")),
+    };
     let assembled = assembly::assemble(&texts, &args.define, compressed, &read);
-    let Assembled { mut program, lines, .. } =
+    let Assembled { mut program, lines, files: read, notes } =
         assembled.map_err(|mistakes| complain(&name, &mistakes))?;
+    let mut notes = remarks(&read, &notes);
+    let functions = read.iter().filter_map(|name| name.strip_prefix(LIBRARY_NAME));
+    let functions: Vec<&str> = functions.map(str::trim).collect();
+    if !functions.is_empty() {
+        let list = functions.join(", ");
+        notes.push(format!("no file defines {list}; scruple's own are used; name the file that does if there is one"));
+    }
     if args.strict {
         program.sparse_from = None;
     } else {
@@ -90,49 +122,42 @@ pub(super) fn load(args: &CoreArgs, files: &[File], compressed: bool) -> anyhow:
     if let Some(memory) = args.memory {
         program.add_memory(memory.address, memory.bytes);
     }
-    Ok(Loaded { program, lines, file, input: given, folder })
+    Ok(Loaded { program, lines, notes, file, input: given, folder, arguments, skips_ebreak })
 }
 
-/// Returns the text of a file: in UTF-8, in UTF-16 with its mark, or else in Latin-1.
-fn text(file: &File) -> anyhow::Result<Text> {
-    let File { name, content } = file;
+/// Returns a file that is to be assembled.
+fn text(File { name, content }: File) -> anyhow::Result<Text> {
     ensure!(!content.is_empty(), "{name} is empty");
     ensure!(
         content.len() <= TEXT_BYTES_MAX,
         "{name} has more than 8 MiB of text, the most that is assembled"
     );
-    let halves = |from: fn([u8; 2]) -> u16| {
-        let halves = content[2..].chunks_exact(2).map(|pair| from([pair[0], pair[1]]));
-        String::from_utf16_lossy(&halves.collect::<Vec<u16>>())
-    };
-    let text = match (content.as_slice(), std::str::from_utf8(content)) {
-        ([0xff, 0xfe, ..], _) => halves(u16::from_le_bytes),
-        ([0xfe, 0xff, ..], _) => halves(u16::from_be_bytes),
-        (_, Ok(text)) => text.to_owned(),
-        (bytes, Err(_)) => bytes.iter().map(|byte| char::from(*byte)).collect(),
-    };
-    if text.contains('\0') {
-        bail!(
-            "{name} is neither an ELF file nor a text; scruple core takes an ELF file or .s files"
-        );
-    }
-    Ok(Text { name: name.clone(), text })
+    Ok(Text { name, bytes: content })
 }
 
-/// Returns the text that another one names: beside it, beside the first, or where the command runs.
-fn named(name: &str, others: &[&str]) -> anyhow::Result<Text> {
+/// Returns the file that another one names: beside it, beside the first, where the command runs, or in a folder of
+/// `--include`.
+fn named(name: &str, others: &[&str], folders: &[PathBuf]) -> anyhow::Result<Text> {
     let beside = others.iter().map(|other| Path::new(other).with_file_name("").join(name));
-    let mut paths: Vec<PathBuf> =
-        beside.chain([PathBuf::from(name)]).map(|it| plain(&it)).collect();
-    paths.dedup();
-    let found = paths.iter().find(|path| path.is_file());
-    let Some(path) = found else {
-        bail!(
-            "{name} is not there: there is no {}",
-            paths.first().map_or(name.into(), |it| it.display().to_string())
-        );
+    let included = folders.iter().map(|folder| folder.join(name));
+    let all = beside.chain([PathBuf::from(name)]).chain(included);
+    let paths: Vec<PathBuf> = all.map(|it| plain(&it)).collect();
+    let Some(path) = paths.iter().find(|path| path.is_file()) else {
+        let first = paths.first().map_or(name.into(), |path| path.display().to_string());
+        bail!("{name} is not there: there is no {first}; --include DIR names its folder");
     };
-    text(&read_file(path)?)
+    text(read_file(path)?)
+}
+
+/// Returns the part of the library that defines a function, and what it needs.
+fn library(function: &str) -> Option<Text> {
+    let part = |part: &&str| {
+        let names = part.lines().next().unwrap_or_default();
+        names.split(' ').any(|name| name == function)
+    };
+    let part = LIBRARY.split("#: ").find(part)?;
+    let (names, text) = part.split_once('\n')?;
+    Some(Text { name: format!("{LIBRARY_NAME} {names}"), bytes: text.into() })
 }
 
 /// Returns the content of a file that a program opens: beside the program, or where the command runs.
@@ -157,12 +182,20 @@ fn plain(path: &Path) -> PathBuf {
     all
 }
 
+/// Returns what was decided where texts can be read in two ways.
+fn remarks(files: &[String], notes: &[assembly::Mistake]) -> Vec<String> {
+    let file = |note: &assembly::Mistake| files.get(note.place.file as usize).cloned();
+    let all = notes.iter().take(MISTAKES_SHOWN);
+    all.map(|note| format!("{}:{note}", file(note).unwrap_or_default())).collect()
+}
+
 /// Lists the mistakes of texts; the last line is the error of the command.
 fn complain(name: &str, mistakes: &Mistakes) -> anyhow::Error {
     let file = |mistake: &assembly::Mistake| {
         let file = mistakes.files.get(mistake.place.file as usize);
         file.map_or_else(|| name.to_owned(), Clone::clone)
     };
+    remarks(&mistakes.files, &mistakes.notes).iter().for_each(|note| ui::note(note));
     if let [only] = mistakes.listed.as_slice() {
         return anyhow::anyhow!("{}:{only}", file(only));
     }

@@ -214,6 +214,37 @@ fn files_are_assembled_together_whatever_their_encoding() {
 }
 
 #[test]
+fn functions_of_c_folders_and_arguments_are_supplied() {
+    let run = |output: &Output| -> CoreRun { serde_json::from_slice(&output.stdout).unwrap() };
+    let prints = ".data\nf: .asciz \"%d|%4d|%-3d|%04d|%x|%c|%s|%%\"\nr: .asciz \"%d %s\"\nb: .space 16\nn: .word 0\n.text\n\
+                  .globl main\nmain: addi sp, sp, -16\nsw ra, 12(sp)\nla a0, r\nla a1, n\nla a2, b\ncall scanf\n\
+                  la a0, f\nlw a1, n\nmv a2, a1\nli a3, 5\nmv a4, a1\nli a5, 0xbe\nli a6, 'z'\nla a7, b\ncall printf\n\
+                  lw ra, 12(sp)\naddi sp, sp, 16\nret";
+    let files: [(&str, &[u8]); 2] = [("a.s", prints.as_bytes()), ("in", b" -42 word\n")];
+    let output = core_of(&files, &["a.s", "--input", "in", "--json"]);
+    assert_eq!(run(&output).output, "-42| -42|5  |-042|be|z|word|%");
+    assert!(said(&output).contains("no file defines printf, scanf"), "{}", said(&output));
+    // Folders of included files, bytes of a file, and arguments.
+    let main = b".include \"leave.s\"\n.data\nd: .incbin \"d.bin\"\n.text\nmain: mv s0, a0\nlw a0, 8(a1)\nli a7, 4\necall\n\
+                 mv a0, s0\nli a7, 1\necall\nlbu a0, d\nli a7, 1\necall\nleave";
+    let leave = b".macro leave\nli a7, 10\necall\n.end_macro";
+    let files: [(&str, &[u8]); 3] = [("a.s", main), ("lib/leave.s", leave), ("lib/d.bin", b"\0")];
+    let output = core_of(&files, &["a.s", "-I", "lib", "--args", "one two", "--json"]);
+    assert_eq!(run(&output).output, "two30", "{}", said(&output));
+    assert!(said(&core_of(&files, &["a.s"])).contains("--include DIR"));
+    // A breakpoint ends the program, or it goes on.
+    let stops = "nop\nebreak\nli a0, 7\nli a7, 1\necall";
+    let ended = run(&core(stops, &["--json"]));
+    assert!(
+        ended.ended.contains("line 2") && ended.ended.contains("--skip-ebreak"),
+        "{}",
+        ended.ended
+    );
+    assert_eq!((ended.output.as_str(), ended.failure.as_str()), ("", ""));
+    assert_eq!(run(&core(stops, &["--json", "--skip-ebreak"])).output, "7");
+}
+
+#[test]
 fn what_a_program_reads_in_vain_is_said_in_a_line() {
     let reads = "li a7, 5\necall\nli a7, 10\necall";
     let complaint = said(&core(reads, &[]));
@@ -229,6 +260,31 @@ fn what_a_program_reads_in_vain_is_said_in_a_line() {
     let complaint = said(&output);
     assert!(complaint.contains("could not open none.txt"), "{complaint}");
     assert!(complaint.contains("wrote 3 bytes to out.txt"), "{complaint}");
+}
+
+#[test]
+fn without_hazards_instructions_read_old_values() {
+    let run = |between: &str, more: &[&str]| {
+        let text = format!(
+            ".data\nd: .word 7\n.text\nlui t1, 0x10000\nnop\nnop\nlw t0, 0(t1)\n{between}mv a0, t0\nnop\nnop\nli a7, 1\necall"
+        );
+        let output = core(&text, &[&["--json"], more].concat());
+        let run: CoreRun = serde_json::from_slice(&output.stdout).unwrap();
+        (run.output, run.cycles, said(&output).contains("mv a0, t0` in line 8 reads t0 = 0"))
+    };
+    let none = ["--set", "hazards=none"];
+    let neither = ["--set", "hazards=none", "--set", "forwarding=off"];
+    let (right, waits, _) = run("", &[]);
+    // With forwarding the loaded value comes one instruction too late, without it two.
+    assert_eq!(right, "7");
+    assert_eq!(run("", &none), ("0".into(), waits - 1, true));
+    assert_eq!(run("nop\n", &none), ("7".into(), waits, false));
+    assert_eq!(run("nop\n", &neither).0, "0");
+    assert_eq!(run("nop\nnop\n", &neither).0, "7");
+    assert_eq!(run("", &["--set", "forwarding=off"]).0, "7");
+    let drawn =
+        text(&core("li t0, 1\nmv a0, t0", &[&neither[..], &["--pipeline", "0..9"]].concat()));
+    assert!(drawn.contains("mv a0, t0") && !drawn.contains("takes t0"), "{drawn}");
 }
 
 /// The cycles between two reads of the counter are those of the instructions between them, on each pipeline.

@@ -87,6 +87,45 @@ fn an_exit_has_a_status() {
 }
 
 #[test]
+fn dialogs_and_serial_ports_read_the_input_and_write() {
+    let answered = |number, values, input: &[u8]| {
+        let mut machine = hosted(&[addi(A7, ZERO, number), ecall()], b"how many\0?\0", &[]);
+        machine.set_input(input.to_vec());
+        [A0, A1, A2].into_iter().zip(values).for_each(|(r, value)| machine.set_register(r, value));
+        machine.run(10, |_| {});
+        let written = String::from_utf8_lossy(machine.output()).into_owned();
+        (machine.register(A0) as i32, written)
+    };
+    assert_eq!(answered(51, [DATA, 0, 0], b"-3\n"), (-3, "how many\n".into()));
+    assert_eq!(answered(50, [DATA, 0, 0], b"no\n").0, 1);
+    assert_eq!(answered(56, [DATA, 7, 0], b"").1, "how many7\n");
+    assert_eq!(answered(59, [DATA, DATA + 9, 0], b"").1, "how many?\n");
+    let (machine, _) = called(17, [DATA, 9, 0], b"x");
+    assert_eq!(machine.bytes(DATA, 2), Some(&b"/\0"[..]));
+    // A port: what can be read, what is read, and what is written.
+    let words = [lw(A1, 0, A0), lw(A2, 4, A0), lw(A3, 8, A0), sw(A2, 12, A0), lw(A4, 0, A0)];
+    for port in [0xffff_0000, 0xffff_c000] {
+        let mut machine = hosted(&words, b"", &[]);
+        machine.set_input(b"k".to_vec());
+        machine.set_register(A0, port);
+        machine.run(10, |_| {});
+        let [ready, read, free, more] = [A1, A2, A3, A4].map(|one| machine.register(one));
+        assert_eq!((ready, read, free, more), (1, u32::from(b'k'), 1, 0));
+        assert_eq!(machine.output(), b"k");
+    }
+}
+
+#[test]
+fn a_breakpoint_ends_a_program_or_is_skipped() {
+    for (skips, steps) in [(false, 1), (true, 3)] {
+        let mut machine = hosted(&[nop(), ebreak(), nop()], b"", &[]);
+        machine.skip_breakpoints(skips);
+        let stopped = machine.run(10, |_| {});
+        assert_eq!((machine.steps(), machine.failure(stopped)), (steps, None));
+    }
+}
+
+#[test]
 fn a_program_with_a_handler_has_its_own_calls() {
     let mut machine = hosted(&[addi(A7, ZERO, 93), ecall(), nop(), jal(ZERO, 0)], b"", &[]);
     machine.write_csr(csr::MTVEC, BASE + 8).unwrap();

@@ -126,6 +126,7 @@ fn parameters() -> impl Strategy<Value = Parameters> {
         let ([multiply, divide, csr, behind_memory, miss], latency) = small;
         Parameters {
             depth: if four { Depth::Four } else { Depth::Five },
+            hazards: true,
             forwarding,
             loaded: loaded.max(Stage::Execute),
             multiplied: multiplied.max(Stage::Execute),
