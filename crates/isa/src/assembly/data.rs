@@ -81,7 +81,7 @@ impl Source {
             // RARS gives bytes to a name that it says is elsewhere.
             ".extern" if parser.second().is_some() => self.common(parser, place)?,
             _ if IGNORED.split(' ').any(|known| known == name) || name.starts_with(DEBUGGERS) => {}
-            _ => return Err(Mistake { place, what: format!("unknown directive {name}") }),
+            _ => return Err(Mistake { place, what: format!("{name} is unknown (docs/core.md)") }),
         }
         Ok(())
     }

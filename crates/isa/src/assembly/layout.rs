@@ -533,8 +533,8 @@ fn unknown(name: &str, place: Place) -> Mistake {
         return no_floats(place);
     }
     let why = if LONG.contains(&name) { " on RV32; it is one of RV64" } else { "" };
-    let hint = if name == "syscall" { "; RISC-V has ecall" } else { "" };
-    Mistake { place, what: format!("there is no instruction {}{why}{hint}", shown(name)) }
+    let hint = if name == "syscall" { "RISC-V has ecall" } else { "docs/core.md lists all" };
+    Mistake { place, what: format!("there is no instruction {}{why}; {hint}", shown(name)) }
 }
 
 /// Returns a name that may be long.

@@ -93,7 +93,7 @@ pub type Reader<'a> = &'a dyn Fn(&str, &str) -> Result<Text, String>;
 
 /// Returns the mistake of a text that needs floating point.
 fn no_floats(place: Place) -> Mistake {
-    Mistake { place, what: "the machine has no floating point (RV32IMA)".into() }
+    Mistake { place, what: "there is no floating point (RV32IMAC); use integers".into() }
 }
 
 /// A program that was assembled.

@@ -103,7 +103,8 @@ impl Late {
     pub(super) fn said(&self, loaded: &Loaded, machine: &Machine) -> Option<String> {
         let Stale { reader, coming, old } = self.first.as_ref()?;
         let place = |pc: u32| {
-            let line = loaded.line(pc).map_or_else(String::new, |line| format!(" in line {line}"));
+            let line = loaded.line_said(pc);
+            let line = line.map_or_else(String::new, |line| format!(" in {line}"));
             format!("`{}`{line}", loaded.code(machine, pc).0)
         };
         let times = wording::counted(self.count, "old value");

@@ -27,6 +27,8 @@ pub(super) struct Loaded {
     pub(super) program: Program,
     /// The places in the texts that it comes from, by addresses.
     pub(super) lines: Vec<(u32, Place)>,
+    /// The names of the texts.
+    pub(super) files: Vec<String>,
     /// What was decided where they can be read in two ways.
     pub(super) notes: Vec<String>,
     pub(super) file: ProgramFile,
@@ -80,6 +82,15 @@ impl Loaded {
     pub(super) fn line(&self, address: u32) -> Option<u32> {
         let found = self.lines.binary_search_by_key(&address, |(address, _)| *address).ok()?;
         self.lines.get(found).map(|(_, place)| place.line)
+    }
+
+    /// Returns the line of an instruction in words, with its file where there are several.
+    pub(super) fn line_said(&self, address: u32) -> Option<String> {
+        let found = self.lines.binary_search_by_key(&address, |(address, _)| *address).ok()?;
+        let (_, place) = self.lines.get(found)?;
+        let file = self.files.get(place.file as usize).filter(|_| self.files.len() > 1);
+        let file = file.map_or_else(String::new, |file| format!(" of {file}"));
+        Some(format!("line {}{file}", place.line))
     }
 
     /// Returns an instruction and its bytes as memory has it.
@@ -139,8 +150,8 @@ impl Ran {
         match (self.machine.returned(self.stopped), self.stopped) {
             (Some(result), _) => format!("main returned {result}"),
             (None, Stopped::Unhandled { pc, trap }) if self.failure.is_none() => {
-                let line =
-                    loaded.line(pc).map_or_else(String::new, |line| format!(", line {line}"));
+                let line = loaded.line_said(pc);
+                let line = line.map_or_else(String::new, |line| format!(", {line}"));
                 format!("{} at {pc:#010x}{line}; --skip-ebreak goes on behind it", trap.cause)
             }
             (None, stopped) => stopped.to_string(),
@@ -233,8 +244,8 @@ pub(super) fn run(loaded: &Loaded, config: &Config, window: Option<Window>) -> a
 /// Returns the line of the first load or store where no memory is; empty where there was none or it is unknown.
 fn at_fault(loaded: &Loaded, machine: &Machine) -> String {
     let fault = machine.access_fault();
-    let line = fault.and_then(|(pc, _)| loaded.line(pc));
-    line.map_or_else(String::new, |line| format!("; line {line}"))
+    let line = fault.and_then(|(pc, _)| loaded.line_said(pc));
+    line.map_or_else(String::new, |line| format!("; {line}"))
 }
 
 /// Charges cycles to the instruction that is the reason of them: what is lost behind a branch or a trap, and what

@@ -7,6 +7,7 @@ use anyhow::{Context, bail, ensure};
 use isa::Folder;
 use isa::assembly::{self, Assembled, Mistakes, Text};
 use model::ProgramFile;
+use std::cell::RefCell;
 use std::path::{Component, Path, PathBuf};
 
 /// The most bytes of a file.
@@ -26,8 +27,8 @@ const ELF: &[u8] = b"\x7fELF";
 /// Functions of C that programs call without having them; each part begins with `#: ` and its names.
 const LIBRARY: &str = include_str!("library.s");
 
-/// What begins the names of its parts.
-const LIBRARY_NAME: &str = "scruple's library:";
+/// The most files that are looked at beside a program.
+const BESIDE_MAX: usize = 500;
 
 /// A file as it was read.
 #[derive(Clone)]
@@ -85,10 +86,11 @@ pub(super) fn load(args: &CoreArgs, files: &[File], compressed: bool) -> anyhow:
         if args.strict {
             program.sparse_from = None;
         }
-        let (lines, notes) = Default::default();
+        let (lines, names, notes) = Default::default();
         return Ok(Loaded {
             program,
             lines,
+            files: names,
             notes,
             file,
             input: given,
@@ -99,20 +101,15 @@ pub(super) fn load(args: &CoreArgs, files: &[File], compressed: bool) -> anyhow:
     }
     let texts = files.iter().cloned().map(text).collect::<anyhow::Result<Vec<_>>>()?;
     let first = texts.first().map(|text| text.name.clone()).unwrap_or_default();
+    let found = RefCell::new(Vec::new());
     let read = |name: &str, from: &str| match from {
-        "" => library(name).ok_or_else(String::new),
+        "" => supplied(name, args, &mut found.borrow_mut()).ok_or_else(String::new),
         _ => named(name, &[from, &first], &args.include).map_err(|error| format!("{error:#}")),
     };
     let assembled = assembly::assemble(&texts, &args.define, compressed, &read);
     let Assembled { mut program, lines, files: read, notes } =
         assembled.map_err(|mistakes| complain(&name, &mistakes))?;
-    let mut notes = remarks(&read, &notes);
-    let functions = read.iter().filter_map(|name| name.strip_prefix(LIBRARY_NAME));
-    let functions: Vec<&str> = functions.map(str::trim).collect();
-    if !functions.is_empty() {
-        let list = functions.join(", ");
-        notes.push(format!("no file defines {list}; scruple's own are used; name the file that does if there is one"));
-    }
+    let notes = [remarks(&read, &notes), found.into_inner()].concat();
     if args.strict {
         program.sparse_from = None;
     } else {
@@ -122,7 +119,17 @@ pub(super) fn load(args: &CoreArgs, files: &[File], compressed: bool) -> anyhow:
     if let Some(memory) = args.memory {
         program.add_memory(memory.address, memory.bytes);
     }
-    Ok(Loaded { program, lines, notes, file, input: given, folder, arguments, skips_ebreak })
+    Ok(Loaded {
+        program,
+        lines,
+        files: read,
+        notes,
+        file,
+        input: given,
+        folder,
+        arguments,
+        skips_ebreak,
+    })
 }
 
 /// Returns a file that is to be assembled.
@@ -149,15 +156,47 @@ fn named(name: &str, others: &[&str], folders: &[PathBuf]) -> anyhow::Result<Tex
     text(read_file(path)?)
 }
 
-/// Returns the part of the library that defines a function, and what it needs.
-fn library(function: &str) -> Option<Text> {
+/// Returns what defines a function that no file of the program does: the one file beside it that does, or a part of
+/// the library. Notes which it is.
+fn supplied(function: &str, args: &CoreArgs, notes: &mut Vec<String>) -> Option<Text> {
+    let program = args.files.first().filter(|path| !input::is_standard(path));
+    let beside = program.map_or_else(Vec::new, |path| defining(function, path));
     let part = |part: &&str| {
         let names = part.lines().next().unwrap_or_default();
         names.split(' ').any(|name| name == function)
     };
-    let part = LIBRARY.split("#: ").find(part)?;
-    let (names, text) = part.split_once('\n')?;
-    Some(Text { name: format!("{LIBRARY_NAME} {names}"), bytes: text.into() })
+    match beside.as_slice() {
+        [file] => {
+            notes.push(format!("{function} is that of {}, beside the program", file.name));
+            Some(file.clone())
+        }
+        [] => {
+            let (names, text) = LIBRARY.split("#: ").skip(1).find(part)?.split_once('\n')?;
+            notes.push(format!("no file defines {function}; scruple's own is used"));
+            Some(Text { name: format!("scruple's {names}"), bytes: text.into() })
+        }
+        _ => None,
+    }
+}
+
+/// Returns the files beside a program that define a function and are no programs.
+fn defining(function: &str, program: &Path) -> Vec<Text> {
+    let folder = program.with_file_name("");
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { &folder };
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.take(BESIDE_MAX).filter_map(|entry| Some(plain(&entry.ok()?.path())));
+    let is_text = |path: &PathBuf| {
+        let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+        path.is_file() && (extension == "s" || extension == "asm")
+    };
+    let texts = paths.filter(is_text).filter_map(|path| text(read_file(&path).ok()?).ok());
+    let defines = |text: &Text, label: &str| {
+        let text = String::from_utf8_lossy(&text.bytes);
+        let mut lines = text.lines().filter_map(|line| line.trim_start().strip_prefix(label));
+        lines.any(|rest| rest.trim_start().starts_with(':'))
+    };
+    let is_program = |text: &Text| ["main", "_start"].iter().any(|label| defines(text, label));
+    texts.filter(|text| defines(text, function) && !is_program(text)).collect()
 }
 
 /// Returns the content of a file that a program opens: beside the program, or where the command runs.

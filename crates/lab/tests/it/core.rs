@@ -223,7 +223,16 @@ fn functions_of_c_folders_and_arguments_are_supplied() {
     let files: [(&str, &[u8]); 2] = [("a.s", prints.as_bytes()), ("in", b" -42 word\n")];
     let output = core_of(&files, &["a.s", "--input", "in", "--json"]);
     assert_eq!(run(&output).output, "-42| -42|5  |-042|be|z|word|%");
-    assert!(said(&output).contains("no file defines printf, scanf"), "{}", said(&output));
+    assert!(said(&output).contains("no file defines printf"), "{}", said(&output));
+    // The one file beside the program that defines a function comes before the library.
+    let files: [(&str, &[u8]); 3] = [
+        ("a.s", b"main: li a0, 1\njal abs\nli a7, 1\necall\nli a7, 10\necall"),
+        ("b.s", b"abs: li a0, 9\nret"),
+        ("c.s", b"main: nop\nabs: li a0, 8\nret"),
+    ];
+    let output = core_of(&files, &["a.s", "--json"]);
+    assert_eq!(run(&output).output, "9", "{}", said(&output));
+    assert!(said(&output).contains("abs is that of b.s"), "{}", said(&output));
     // Folders of included files, bytes of a file, and arguments.
     let main = b".include \"leave.s\"\n.data\nd: .incbin \"d.bin\"\n.text\nmain: mv s0, a0\nlw a0, 8(a1)\nli a7, 4\necall\n\
                  mv a0, s0\nli a7, 1\necall\nlbu a0, d\nli a7, 1\necall\nleave";
@@ -282,6 +291,19 @@ fn without_hazards_instructions_read_old_values() {
     assert_eq!(run("nop\n", &neither).0, "0");
     assert_eq!(run("nop\nnop\n", &neither).0, "7");
     assert_eq!(run("", &["--set", "forwarding=off"]).0, "7");
+    // The lesson of the page.
+    for (more, cycles, prints) in [
+        (&[][..], "2,888", "1 2 3 5 7 8 11 12"),
+        (&["--set", "forwarding=off"], "3,338", "1 2 3 5 7 8 11 12"),
+        (&none, "1,975", "2 1 5 3 42 19 25 14"),
+        (&neither, "382", "0 0 0 0 0 0 0 0"),
+    ] {
+        let output = core(&example("sort"), &[&["--json"], more].concat());
+        let run: CoreRun = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(run.cycles.to_string(), cycles.replace(',', ""));
+        assert!(run.output.starts_with(prints), "{}", run.output);
+        assert!(PAGE.contains(&format!("| {cycles} | `{prints} …` |")));
+    }
     let drawn =
         text(&core("li t0, 1\nmv a0, t0", &[&neither[..], &["--pipeline", "0..9"]].concat()));
     assert!(drawn.contains("mv a0, t0") && !drawn.contains("takes t0"), "{drawn}");
