@@ -47,7 +47,18 @@ mod tests {
         };
         let elf = include_bytes!("../../../isa/reference/gcc14-rv32imc.elf");
         let program = experiments::load(elf, &file).unwrap();
-        text(&Loaded { program, lines: Vec::new(), file, input: Vec::new(), folder: None }).unwrap()
+        let loaded = Loaded {
+            program,
+            lines: Vec::new(),
+            files: Vec::new(),
+            notes: Vec::new(),
+            file,
+            input: Vec::new(),
+            folder: None,
+            arguments: Vec::new(),
+            skips_ebreak: false,
+        };
+        text(&loaded).unwrap()
     }
 
     #[test]
