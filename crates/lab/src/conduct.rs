@@ -6,7 +6,9 @@ use crate::plan::{Plan, Purpose};
 use crate::progress::{GUARD_REPLACED, Progress, cut, joined};
 use crate::rescue::{displaced, how_to_resume, what_is_kept};
 use crate::schedule::{self, Course, Next};
-use crate::{catalog, environment, lookup, redaction::Kept, session, squeezes, ui, variables};
+use crate::{
+    allotted, catalog, environment, lookup, redaction::Kept, session, squeezes, ui, variables,
+};
 use anyhow::{Context, bail, ensure};
 use model::{Design, Environment, Inquiry, Manifest, Record, SESSION_FORMAT, Summary};
 use runner::{End, Event, Halt, Runner, Settings, Work};
@@ -15,14 +17,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use store::Writer;
 
-/// The part of the available memory that trials may use.
-const MEMORY_SHARE: f64 = 0.5;
-
 /// The mode bits of a file's owner.
 const OWNER_MODE: u32 = 0o700;
-
-/// The part of the free disk that trials may use.
-const DISK_SHARE: f64 = 0.25;
 
 /// Everything a session in progress needs.
 pub(crate) struct Session {
@@ -278,13 +274,13 @@ fn start(manifest: &Manifest, writer: &Writer, trials: &[Record]) -> anyhow::Res
 }
 
 fn settings(manifest: &Manifest, writer: &Writer) -> anyhow::Result<Settings> {
-    pin(&manifest.options.cpus)?;
+    allotted::pin(&manifest.options.cpus)?;
     // Trials change to their own folders, so the scratch folder's path must not depend on ours.
     let scratch = writer.scratch_path();
     let scratch = std::path::absolute(&scratch)
         .with_context(|| format!("cannot make sense of the path {}", scratch.display()))?;
     // The scratch folder does not exist yet; the session's does.
-    let (memory_bytes, disk_bytes) = room(writer.dir())?;
+    let (memory_bytes, disk_bytes) = allotted::room(writer.dir())?;
     Ok(Settings {
         seed: manifest.seed,
         profile: manifest.options.profile,
@@ -295,28 +291,6 @@ fn settings(manifest: &Manifest, writer: &Writer) -> anyhow::Result<Settings> {
         scratch,
         shield: manifest.options.shield,
     })
-}
-
-/// Keeps this process to the CPUs of a session.
-///
-/// # Errors
-/// The CPUs that are offline, or what the kernel refuses.
-fn pin(cpus: &[u32]) -> anyhow::Result<()> {
-    sys::affinity::pin(cpus).map_err(|error| {
-        let online = sys::topology::online();
-        let gone: Vec<u32> = cpus.iter().copied().filter(|cpu| !online.contains(cpu)).collect();
-        match gone.is_empty() {
-            true => error.into(),
-            false => runner::Error::CpusGone { cpus: sys::affinity::format_list(&gone) }.into(),
-        }
-    })
-}
-
-/// Returns the memory, and the space where a folder is, that trials may use; both in bytes.
-pub(crate) fn room(dir: &Path) -> anyhow::Result<(u64, u64)> {
-    let available = sys::proc::meminfo()?.available_bytes as f64;
-    let free = sys::files::free_bytes(dir)? as f64;
-    Ok(((available * MEMORY_SHARE) as u64, (free * DISK_SHARE) as u64))
 }
 
 impl Session {

@@ -2,6 +2,7 @@
 //! and ends the process.
 
 mod advise;
+mod allotted;
 mod ask;
 mod catalog;
 mod cli;

@@ -21,7 +21,7 @@ const DIFFERENT_BUILTINS: &str =
     "printf set kill ulimit trap type read test [ export times jobs hash";
 
 /// Marks with which any shell does the same. A line with another one is read by bash, for which people type.
-const COMMON_MARKS: &str = "/._-+:,=%@'\"|&;<>*?~";
+const COMMON_MARKS: &str = "/._-+:,=%@'\"|&;<>*?~{}";
 
 /// Of these marks, those that mean something else together, in bash or everywhere else.
 const BASH_TEXTS: [&str; 9] = ["==", "&>", "|&", "<<<", "+=", "~+", "~-", "echo -", "=("];
@@ -122,7 +122,13 @@ fn is_for_bash(text: &str) -> bool {
             .any(|names| names.split(' ').any(|it| it == word))
     };
     let mut words = text.split(|c: char| c.is_whitespace() || ";&|()".contains(c));
-    !text.chars().all(is_common)
+    // {a,b} and {1..9}; a placeholder is none.
+    let expands = text.split('{').skip(1).any(|rest| {
+        let inner = rest.split_once('}').map_or("", |(inner, _)| inner);
+        inner.contains(',') || inner.contains("..")
+    });
+    expands
+        || !text.chars().all(is_common)
         || words.any(is_builtin)
         || BASH_TEXTS.iter().any(|mark| text.contains(mark))
 }
@@ -398,6 +404,7 @@ mod tests {
             "set -o pipefail; a | b",
             "kill -l | b",
             "FOO+=x a",
+            "a | b f{1..3}",
             "a '$FOO' $'x\\'y'",
         ] {
             assert_eq!(read(line).shell.map(|shell| shell.program), Some(BASH), "{line}");

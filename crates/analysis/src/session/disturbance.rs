@@ -1,6 +1,5 @@
 //! Whether others took the CPU from a trial, and so from its wall clock.
 
-use crate::session::sample::observations;
 use crate::stats::order::median;
 use model::measures::THROTTLED;
 use model::{Counters, Record};
@@ -83,7 +82,9 @@ fn of_quota_and_host(record: &Record) -> [f64; 2] {
 
 /// Returns for how long a quota of a program's own cgroup held it back, in ns, over all CPUs.
 pub(crate) fn throttled_of_its_own_ns(record: &Record) -> f64 {
-    observations(record, THROTTLED).first().copied().unwrap_or(0.0)
+    let series = record.measured.iter().flat_map(|measured| &measured.series);
+    let own = { series }.find(|series| series.response == THROTTLED);
+    own.and_then(|own| own.values.first()).map_or(0.0, |ns| *ns as f64)
 }
 
 /// Returns the share of a trial's wall clock that programs of this machine took, and nobody else.

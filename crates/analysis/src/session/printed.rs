@@ -85,6 +85,28 @@ struct Times {
     cpu: f64,
 }
 
+impl Times {
+    /// Reports whether the time may be that of a clock that misses child processes, of which the program made at most
+    /// this number; `None` where it was too short to see them.
+    fn may_lack_processes(&self, processes: Option<f64>) -> bool {
+        let least = match processes {
+            Some(processes) if processes < 2.0 => return false,
+            Some(_) => SHORTER,
+            None => SHORTER_UNSEEN,
+        };
+        let whole = self.wall.min(self.cpu);
+        if self.parts * least < whole && self.own * MUCH_SHORTER > whole {
+            return true;
+        }
+        // Next to a time that may be right, it is held against the CPU time that no printed time explains.
+        let rest = self.cpu - self.parts;
+        self.parts > 2.0 * self.own
+            && rest > UNEXPLAINED * self.cpu
+            && self.own * least < rest
+            && self.own * LEAST_PART > rest
+    }
+}
+
 /// Says what contradicts a time that a program printed: the elapsed time and the CPU time of the same trials.
 fn clock(
     design: &Design,
@@ -131,25 +153,8 @@ fn clock(
         ));
     }
     let processes = records.iter().filter_map(|record| value(record, PROCESSES));
-    let least = match processes.reduce(f64::max) {
-        Some(processes) if processes < 2.0 => return None,
-        Some(_) => SHORTER,
-        None => SHORTER_UNSEEN,
-    };
-    let is_short = |it: &Times| {
-        let whole = it.wall.min(it.cpu);
-        it.parts * least < whole && it.own * MUCH_SHORTER > whole
-    };
-    // Next to a time that may be right, it is that of the CPU time that no printed time explains.
-    let is_short_of_rest = |it: &Times| {
-        let rest = it.cpu - it.parts;
-        let is_next_to_another = it.parts > 2.0 * it.own;
-        is_next_to_another
-            && rest > UNEXPLAINED * it.cpu
-            && it.own * least < rest
-            && it.own * LEAST_PART > rest
-    };
-    (all_trials(&is_short) || all_trials(&is_short_of_rest)).then(|| {
+    let processes = processes.reduce(f64::max);
+    all_trials(&|it| it.may_lack_processes(processes)).then(|| {
         format!(
             "{seen} {} less than the elapsed time ({}) and {} less than the CPU time ({}): either it \
              times a part of the program, or its clock misses child processes, as clock() does",

@@ -1,6 +1,7 @@
 //! The stages in some cycles, in letters and colours.
 
-use super::run::{Loaded, Ran};
+use super::loaded::Loaded;
+use super::run::Ran;
 use super::{Window, recording};
 use anstyle::{AnsiColor, Style};
 use isa::pipeline::{Ink, Look, Stage};

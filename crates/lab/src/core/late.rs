@@ -1,6 +1,6 @@
 //! Values that come too late: what a pipeline computes that does not wait for its operands.
 
-use super::run::Loaded;
+use super::loaded::Loaded;
 use isa::encode::{Register, x};
 use isa::pipeline::{Parameters, Stage};
 use isa::system::Seen;

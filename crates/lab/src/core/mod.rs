@@ -2,6 +2,7 @@
 
 mod diagram;
 mod late;
+mod loaded;
 pub(crate) mod options;
 mod page;
 mod recording;
@@ -21,8 +22,8 @@ use isa::Program;
 use isa::cache::{self, Geometry, Writes};
 use isa::pipeline::Parameters;
 use isa::system::{Config, System};
+use loaded::Loaded;
 use model::CoreCurve;
-use run::Loaded;
 use sources::File;
 
 pub(crate) fn core(args: &CoreArgs) -> anyhow::Result<Exit> {

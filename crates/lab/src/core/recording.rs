@@ -1,7 +1,8 @@
 //! What happened in some hundreds of steps, cycle by cycle: what the page shows.
 
 use super::late::Late;
-use super::run::{Loaded, Ran, UNASKED_STEPS};
+use super::loaded::Loaded;
+use super::run::{Ran, UNASKED_STEPS};
 use super::{Window, label};
 use anyhow::{Result, bail};
 use isa::cache::Cache;
@@ -147,27 +148,7 @@ pub(super) fn steps(
     let mut machine = loaded.start()?;
     let mut system = System::new(config)?;
     let mut late = Late::of(&config.core);
-    while machine.steps() < begins {
-        let at_once = if late.is_some() { 1 } else { UNASKED_STEPS };
-        let more = (begins - machine.steps()).min(at_once);
-        let mut last = None;
-        if let Some(late) = &mut late {
-            late.before(&mut machine);
-        }
-        machine.run(more, |step| {
-            let seen = system.step(step);
-            if at_once == 1 {
-                last = Some((*step, seen));
-            }
-            seen.cycles
-        });
-        if let (Some(late), Some((step, seen))) = (&mut late, last) {
-            late.after(&mut machine, &step, &seen);
-        }
-        if sys::interrupt::requested().is_some() {
-            return Err(std::io::Error::other(crate::destination::Stopped).into());
-        }
-    }
+    run_up_to(begins, &mut machine, &mut system, late.as_mut())?;
     let before = machine.clone();
     let mut recorder = Recorder::new(config.core, &system);
     let mut ended = None;
@@ -205,6 +186,37 @@ pub(super) fn steps(
         false => Vec::new(),
     };
     Ok(Seen { drawing, operands, recorder, sizes, ended, before, machine })
+}
+
+/// Carries the program out up to a step.
+fn run_up_to(
+    begins: u64,
+    machine: &mut Machine,
+    system: &mut System,
+    mut late: Option<&mut Late>,
+) -> Result<()> {
+    while machine.steps() < begins {
+        let at_once = if late.is_some() { 1 } else { UNASKED_STEPS };
+        let more = (begins - machine.steps()).min(at_once);
+        let mut last = None;
+        if let Some(late) = late.as_deref_mut() {
+            late.before(machine);
+        }
+        machine.run(more, |step| {
+            let seen = system.step(step);
+            if at_once == 1 {
+                last = Some((*step, seen));
+            }
+            seen.cycles
+        });
+        if let (Some(late), Some((step, seen))) = (late.as_deref_mut(), last) {
+            late.after(machine, &step, &seen);
+        }
+        if sys::interrupt::requested().is_some() {
+            return Err(std::io::Error::other(crate::destination::Stopped).into());
+        }
+    }
+    Ok(())
 }
 
 /// Records the steps of the window.

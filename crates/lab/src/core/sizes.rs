@@ -1,6 +1,7 @@
 //! Misses over the size of the instruction cache, with and without instructions of 16 bits.
 
-use super::run::{Loaded, UNASKED_STEPS};
+use super::loaded::Loaded;
+use super::run::UNASKED_STEPS;
 use isa::Stopped;
 use isa::cache::{self, Fetch, Geometry, Sweep};
 use model::{CoreCurve, CorePoint};

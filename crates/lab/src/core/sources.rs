@@ -1,6 +1,6 @@
 //! The files of a program: an ELF file, or texts and what they include.
 
-use super::run::Loaded;
+use super::loaded::Loaded;
 use crate::cli::core::CoreArgs;
 use crate::{input, ui};
 use anyhow::{Context, bail, ensure};
@@ -65,35 +65,25 @@ pub(super) fn load(args: &CoreArgs, files: &[File], compressed: bool) -> anyhow:
         memory: args.memory,
         ..ProgramFile::default()
     };
-    let folder = files
-        .first()
-        .filter(|_| !args.strict)
-        .map(|file| Path::new(&file.name).with_file_name("").display().to_string())
-        .map(|path| Folder { path, read: beside });
+    let folder = folder_beside(files).filter(|_| !args.strict);
     let skips_ebreak = args.skip_ebreak;
-    let given_arguments = args.args.iter().flat_map(|text| text.split_whitespace());
-    let mut arguments: Vec<String> = given_arguments.map(str::to_owned).collect();
-    if !arguments.is_empty() {
-        arguments.insert(0, name.clone());
-    }
+    let arguments = arguments(args, &name);
     if let Some(elf) = files.iter().find(|file| file.content.starts_with(ELF)) {
-        let name = &elf.name;
-        ensure!(files.len() == 1, "{name} is an ELF file, which is a whole program; name it alone");
-        ensure!(!compressed, "--compressed is for assembly language; {name} is an ELF file");
-        let mut program = experiments::load(&elf.content, &file)
-            .map_err(anyhow::Error::msg)
-            .context(name.clone())?;
-        if args.strict {
-            program.sparse_from = None;
-        }
-        let (lines, names, notes) = Default::default();
+        ensure!(
+            files.len() == 1,
+            "{} is an ELF file, which is a whole program; name it alone",
+            elf.name
+        );
+        let program = program_of_elf(elf, &file, compressed, args.strict)?;
+        let (lines, files, notes) = Default::default();
+        let input = given;
         return Ok(Loaded {
             program,
             lines,
-            files: names,
+            files,
             notes,
             file,
-            input: given,
+            input,
             folder,
             arguments,
             skips_ebreak,
@@ -130,6 +120,38 @@ pub(super) fn load(args: &CoreArgs, files: &[File], compressed: bool) -> anyhow:
         arguments,
         skips_ebreak,
     })
+}
+
+/// Returns the folder of the first file, from which its program may read.
+fn folder_beside(files: &[File]) -> Option<Folder> {
+    let path = Path::new(&files.first()?.name).with_file_name("").display().to_string();
+    Some(Folder { path, read: beside })
+}
+
+/// Returns the program's name and its arguments; none without arguments.
+fn arguments(args: &CoreArgs, name: &str) -> Vec<String> {
+    let given = args.args.iter().flat_map(|text| text.split_whitespace());
+    let given: Vec<String> = given.map(str::to_owned).collect();
+    match given.is_empty() {
+        true => given,
+        false => [vec![name.to_string()], given].concat(),
+    }
+}
+
+fn program_of_elf(
+    elf: &File,
+    file: &ProgramFile,
+    compressed: bool,
+    strict: bool,
+) -> anyhow::Result<isa::Program> {
+    let name = &elf.name;
+    ensure!(!compressed, "--compressed is for assembly language; {name} is an ELF file");
+    let program = experiments::load(&elf.content, file).map_err(anyhow::Error::msg);
+    let mut program = program.context(name.clone())?;
+    if strict {
+        program.sparse_from = None;
+    }
+    Ok(program)
 }
 
 /// Returns a file that is to be assembled.

@@ -1,6 +1,6 @@
 //! What a program does, step by step, as text.
 
-use super::run::Loaded;
+use super::loaded::Loaded;
 use isa::trace;
 use std::fmt::Write;
 

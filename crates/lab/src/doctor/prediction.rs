@@ -3,9 +3,9 @@
 //! The A/A control is conducted for a few seconds: its treatments are identical, so that their
 //! scatter, block by block, is what any comparison of the same kind of work has to see through.
 
-use crate::conduct;
 use crate::progress::Progress;
 use crate::scratch::Scratch;
+use crate::{allotted, conduct};
 use crate::{catalog, session};
 use anyhow::{bail, ensure};
 use model::{Design, Environment, FindingResult, Profile, Record, Summary};
@@ -71,7 +71,7 @@ pub(super) fn predict(environment: &Environment) -> anyhow::Result<Prediction> {
     let design = catalog::find(&catalog::designs(), crate::plan::CONTROL)?;
     conduct::prepare()?;
     let folder = Scratch::create("doctor")?;
-    let (memory_bytes, disk_bytes) = conduct::room(folder.path())?;
+    let (memory_bytes, disk_bytes) = allotted::room(folder.path())?;
     // In the way and with the shield of a session.
     let mut runner = Runner::start(Settings {
         seed: sys::clock::now_ns(),

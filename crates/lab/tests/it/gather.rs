@@ -189,7 +189,7 @@ fn what_does_not_belong_to_the_plan_is_named_and_the_rest_is_taken() {
     assert_eq!(fs::read_dir(fleet.folder().join(".partial")).unwrap().count(), 0);
     // One that bears the name of another replaces nothing.
     let held = fleet.held();
-    edit(&good.join("manifest.json"), |it| it["started_unix_ms"] = 1.into());
+    edit(&good.join("manifest.json"), |it| it["environment"]["kernel"] = "9.9".into());
     let other = fleet.collect(&[&good]);
     assert_eq!(other.status.code(), Some(3), "{}", said(&other));
     let printed = stderr(&other);

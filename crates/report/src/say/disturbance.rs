@@ -2,26 +2,18 @@
 
 use super::chapter::Chapter;
 use super::claims::differs_visibly;
+use super::conditions::{RECOGNISED_MAX, sentence};
 use crate::Session;
 use crate::chart;
-use crate::doc::{Block, Figure, Table, Text, Tone};
-use model::{EstimateRow, ExperimentSummary, OutcomeCount, Run, Unit};
+use crate::doc::{Block, Figure, Table, Text};
+use model::{EstimateRow, ExperimentSummary, OutcomeCount, Unit};
 use wording::number::{Terms, count, share, value};
 use wording::{capital, counted, short};
-
-/// Sentences on what was recognised that are shown of one session at most, and of each no more than
-/// this number of characters.
-const RECOGNISED_MAX: usize = 20;
-const RECOGNISED_CHARACTERS: usize = 400;
 
 /// Rows shown at most: those that differ, and this number altogether where fewer do. A page of twenty
 /// experiments has to stay light.
 const DIFFERING_MAX: usize = 30;
 const ROWS_MAX: usize = 16;
-
-fn sentence(recognised: &str) -> Text {
-    capital(&short(recognised, RECOGNISED_CHARACTERS)).into()
-}
 
 /// Returns what disturbed, a sentence each.
 pub(crate) fn disturbance(session: &Session<'_>) -> Vec<Text> {
@@ -69,42 +61,8 @@ pub(crate) fn disturbance(session: &Session<'_>) -> Vec<Text> {
     said
 }
 
-/// Returns what all trials were measured under, a note each: none is ever folded away.
-pub(crate) fn conditions(session: &Session<'_>) -> Vec<Block<'static>> {
-    let runs = session.manifest.runs.iter().filter_map(run_differs);
-    let conditions = runs.chain(session.summary.meter.conditions.iter().cloned());
-    let conditions = conditions.take(RECOGNISED_MAX);
-    conditions.map(|text| Block::note(Tone::Care, sentence(&text))).collect()
-}
-
-/// The most facts of a run that are named.
-const FACTS_MAX: usize = 6;
-
-/// Returns under which other conditions than the first a run measured; `None` where they are the same.
-pub fn run_differs(run: &Run) -> Option<String> {
-    let stated = |value: &str| short(wording::stated(value).unwrap_or("none"), 80);
-    let facts: Vec<String> = run
-        .differs
-        .iter()
-        .map(|(name, [then, now])| {
-            format!("{} {}, before {}", short(name, 40), stated(now), stated(then))
-        })
-        .collect();
-    let more = wording::counted(facts.len().saturating_sub(FACTS_MAX) as u64, "more fact");
-    let more = (facts.len() > FACTS_MAX).then(|| format!("; {more} in manifest.json"));
-    let named = facts.iter().take(FACTS_MAX).cloned().collect::<Vec<_>>().join("; ");
-    (!facts.is_empty()).then(|| {
-        format!(
-            "Trials from number {} on were measured when the session was resumed, under other conditions: \
-             {named}{}. Its numbers mix both.",
-            run.first_trial,
-            more.unwrap_or_default()
-        )
-    })
-}
-
 /// Returns the warnings of the session and of all experiments, the worst first, without its
-/// [`conditions`]; one that several share is said once.
+/// [`super::conditions`]; one that several share is said once.
 pub(crate) fn warnings(session: &Session<'_>) -> Vec<String> {
     let mut shared: Vec<(&str, Vec<&ExperimentSummary>)> = Vec::new();
     for experiment in &session.summary.experiments {

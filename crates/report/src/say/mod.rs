@@ -6,6 +6,7 @@ pub mod catalog;
 pub(crate) mod chapter;
 pub(crate) mod claims;
 pub(crate) mod compare;
+pub(crate) mod conditions;
 pub(crate) mod core;
 pub(crate) mod disturbance;
 mod exhibits;

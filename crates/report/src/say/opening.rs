@@ -2,7 +2,7 @@
 
 use super::chapter::Chapter;
 use super::claims::marks;
-use super::{disturbance, finding, selftest, trust};
+use super::{conditions, finding, selftest, trust};
 use crate::Session;
 use crate::doc::{Answer, Block, Role, Text, Tone};
 use crate::words::anchor;
@@ -29,7 +29,7 @@ pub(crate) fn before(session: &Session<'_>) -> Vec<Block<'static>> {
     let grade = selftest.iter().flat_map(graded);
     let parts = [trust::warning(session), incomplete(session)];
     let parts = parts.into_iter().flatten();
-    grade.chain(parts).chain(disturbance::conditions(session)).collect()
+    grade.chain(parts).chain(conditions::conditions(session)).collect()
 }
 
 /// Returns that a session lacks trials.

@@ -3,8 +3,8 @@
 use super::chapter::{Chapter, chapters, chapters_without_figures};
 use super::claims::{self, FLOOR_MEANING, said, tally};
 use super::{
-    disturbance, experiment, finding, machine, main_answers, numbers, opening, planted, trials,
-    trust,
+    conditions, disturbance, experiment, finding, machine, main_answers, numbers, opening, planted,
+    trials, trust,
 };
 use crate::chart::{self, letters::KEY};
 use crate::doc::{Block, Claim, Doc, Role, Text, Tone};
@@ -228,7 +228,7 @@ fn printed<'a>(session: &Session<'_>, blocks: Vec<Block<'a>>) -> Doc<'a> {
     doc.push(opening::lead(session));
     doc.blocks.extend(trust::warning(session));
     doc.blocks.extend(opening::incomplete(session));
-    doc.blocks.extend(disturbance::conditions(session));
+    doc.blocks.extend(conditions::conditions(session));
     doc.blocks.extend(blocks);
     doc
 }

@@ -1,6 +1,6 @@
 //! How a program scales with the number of its workers.
 
-use super::disturbance;
+use super::conditions;
 use crate::Session;
 use crate::chart::{self, Stack, Workers};
 use crate::doc::{Block, Column, Doc, Figure, Role, Span, Table, Text, Tone};
@@ -35,7 +35,7 @@ pub fn scaling_answer<'a>(scaling: &'a Scaling, session: Option<&Session<'_>>) -
     let mut doc = Doc::new(&scaling.scruple, "how a program scales", scaling.source.clone());
     doc.push(Block::paragraph(Role::Lead, short(&scaling.source, 400)));
     if let Some(session) = session {
-        doc.blocks.extend(disturbance::conditions(session));
+        doc.blocks.extend(conditions::conditions(session));
     }
     doc.blocks.extend(blocks(scaling));
     doc

@@ -1,6 +1,6 @@
 //! Which resource limits a command.
 
-use super::disturbance;
+use super::conditions;
 use crate::Session;
 use crate::chart::{self, Body, Cell, Line, Panel};
 use crate::doc::{Block, Doc, Figure, Role, Table, Text, Tone};
@@ -28,7 +28,7 @@ pub fn why_text(why: &Why, session: Option<&Session<'_>>, width: usize) -> Strin
     let mut doc = Doc::new(&why.scruple, "what limits a command", why.command.join(" "));
     doc.push(Block::paragraph(Role::Lead, command_line(&why.command)));
     if let Some(session) = session {
-        doc.blocks.extend(disturbance::conditions(session));
+        doc.blocks.extend(conditions::conditions(session));
     }
     doc.blocks.extend(blocks(why));
     paint::text(&doc, width, Folds::Open)

@@ -2,7 +2,7 @@
 
 use super::paired::{Paired, by_level};
 use super::table::{self, Slip};
-use super::words::figure;
+use super::words::{figure, law_name, law_words};
 use crate::stats::order;
 use laws::Error;
 use laws::fit::{
@@ -47,7 +47,7 @@ fn without_law(reason: String) -> ScaleCurve {
 fn fitted(trials: &Paired, laws: &[Law]) -> Result<ScaleCurve, String> {
     // The laws begin at one worker.
     let mut points: Vec<_> = trials.points.iter().copied().filter(|(n, _)| *n >= 1.0).collect();
-    let is_table = is_table(&points);
+    let is_table = table::is_table(&points);
     if let Some(slip) = Slip::find(&points, laws) {
         points.remove(slip.row);
     }
@@ -77,7 +77,7 @@ fn fitted(trials: &Paired, laws: &[Law]) -> Result<ScaleCurve, String> {
         return Ok(ScaleCurve { fits, intervals, ..none });
     }
     let chosen = choice.law();
-    allow_for_the_choice(&mut fits, name(chosen));
+    allow_for_the_choice(&mut fits, law_name(chosen));
     let fitted = choice.fit().map_err(|_| too_few(points.len(), levels.len()))?;
     if let Some(none) = table::no_law(fitted, &weighted).filter(|_| is_table) {
         let intervals = intervals_of(None);
@@ -87,7 +87,7 @@ fn fitted(trials: &Paired, laws: &[Law]) -> Result<ScaleCurve, String> {
         candidates().find(|(one, _)| one.law == chosen).and_then(|(_, again)| again.as_ref());
     let mut curve = ScaleCurve {
         fits,
-        chosen: Some(name(chosen).into()),
+        chosen: Some(law_name(chosen).into()),
         reason: reason(&choice),
         intervals: intervals_of(again),
         peak: peak(&choice, fitted, again, is_table),
@@ -99,17 +99,12 @@ fn fitted(trials: &Paired, laws: &[Law]) -> Result<ScaleCurve, String> {
     Ok(curve)
 }
 
-/// Reports whether each n has one row.
-pub(super) fn is_table(points: &[(f64, f64)]) -> bool {
-    by_level(points).len() == points.len()
-}
-
 /// Returns the points weighted for noise that is the same part of the throughput at each n. Where no n has
 /// two, nothing is known of the noise, and all weigh alike: so published fits were made.
 pub(super) fn weighted(points: &[(f64, f64)]) -> Result<Vec<Point>, Error> {
     let alike: Vec<Point> = points.iter().map(|&(n, x)| Point::new(n, x)).collect();
     let weighted = fit::weighted_by_level(&alike)?;
-    Ok(if is_table(points) { alike } else { weighted })
+    Ok(if table::is_table(points) { alike } else { weighted })
 }
 
 fn too_few(trials: usize, levels: usize) -> String {
@@ -124,23 +119,6 @@ fn too_few_to_choose(trials: usize, levels: usize) -> String {
     match trials == levels {
         true => format!("{trials} rows are too few to choose between laws"),
         false => format!("{trials} trials at {levels} n are too few to choose between laws"),
-    }
-}
-
-/// Returns what a law is called.
-pub(super) fn name(law: Law) -> &'static str {
-    words(law).0
-}
-
-/// Returns what a law is called, and its formula.
-fn words(law: Law) -> (&'static str, &'static str) {
-    match law {
-        Law::Linear => ("linear", "X = γ n"),
-        Law::Gustafson => ("Gustafson", "X = γ (n − s (n − 1))"),
-        Law::Amdahl => ("Amdahl", "X = γ n / (1 + α (n − 1))"),
-        Law::Usl => ("universal", "X = γ n / (1 + α (n − 1) + β n (n − 1))"),
-        Law::Kink => ("kink", "X = γ min(n, c)"),
-        Law::ContendedKink => ("kink with contention", "X = γ m / (1 + α (m − 1)), m = min(n, c)"),
     }
 }
 
@@ -159,7 +137,7 @@ fn described(
     again: Option<&Bootstrap>,
     levels: &[(f64, Vec<f64>)],
 ) -> ScaleFit {
-    let (law, formula) = words(candidate.law);
+    let (law, formula) = law_words(candidate.law);
     let described = ScaleFit {
         law: law.into(),
         formula: formula.into(),
@@ -216,11 +194,11 @@ fn bootstrap(law: Law, points: &[Point]) -> Option<Bootstrap> {
 }
 
 fn list(laws: &[Law]) -> String {
-    laws.iter().map(|law| name(*law)).collect::<Vec<_>>().join(", ")
+    laws.iter().map(|law| law_name(*law)).collect::<Vec<_>>().join(", ")
 }
 
 fn reason(choice: &Choice) -> String {
-    let law = name(choice.law());
+    let law = law_name(choice.law());
     let refuted: Vec<Law> =
         choice.candidates.iter().filter(|one| one.refuted()).map(|one| one.law).collect();
     let out = match refuted.as_slice() {
@@ -275,7 +253,7 @@ fn peak(choice: &Choice, fitted: &Fit, again: Option<&Bootstrap>, is_table: bool
         }
     };
     if let Reason::Tied { with } = &choice.reason {
-        let (law, with) = (name(choice.law()), list(with));
+        let (law, with) = (law_name(choice.law()), list(with));
         peak.sentence += &format!(" (by the {law} law; {with} describes the trials equally well)");
     }
     peak

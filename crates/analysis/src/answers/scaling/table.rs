@@ -1,7 +1,8 @@
 //! What is asked of a table with one row for each n, whose scatter no replicates show: whether any law describes it, and
 //! whether a row is a slip.
 
-use super::words::{figure, percent};
+use super::paired::by_level;
+use super::words::{figure, law_name, percent};
 use laws::fit::{self, Choice, Coefficient, Fit, Law, Peak, Point};
 use laws::tail::{fisher_above, student_outside, student_quantile};
 
@@ -24,6 +25,11 @@ const PLAUSIBLE_WITHIN: f64 = 7.0;
 /// Of fewer rows none is a slip: the others follow too many laws.
 const ROWS_MIN: usize = 6;
 
+/// Reports whether each n has one row.
+pub(super) fn is_table(points: &[(f64, f64)]) -> bool {
+    by_level(points).len() == points.len()
+}
+
 /// A row that does not fit the others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Slip {
@@ -38,7 +44,7 @@ pub(super) struct Slip {
 impl Slip {
     /// Finds the row that fits the others worst, if it is a slip.
     pub(super) fn find(points: &[(f64, f64)], laws: &[Law]) -> Option<Slip> {
-        if points.len() < ROWS_MIN || !super::curve::is_table(points) {
+        if points.len() < ROWS_MIN || !is_table(points) {
             return None;
         }
         let all = (0..points.len()).filter_map(|row| Slip::at(row, points, laws));
@@ -75,7 +81,7 @@ impl Slip {
              the others it would have {}; check it for a slip.",
             figure(self.n),
             figure(self.throughput),
-            super::curve::name(self.law),
+            law_name(self.law),
             figure(self.expected),
         )
     }

@@ -1,5 +1,6 @@
 //! Numbers in sentences.
 
+use laws::fit::Law;
 use model::{Bottleneck, Estimate, Founding, ScaleLoss};
 
 /// Returns a number with three digits that count.
@@ -100,6 +101,23 @@ pub fn cause(cause: Bottleneck) -> &'static str {
         Bottleneck::Cpus => "no more CPUs",
         Bottleneck::Neighbour => "neighbours",
         Bottleneck::Unknown => "cannot tell",
+    }
+}
+
+/// Returns what a law is called.
+pub(super) fn law_name(law: Law) -> &'static str {
+    law_words(law).0
+}
+
+/// Returns what a law is called, and its formula.
+pub(super) fn law_words(law: Law) -> (&'static str, &'static str) {
+    match law {
+        Law::Linear => ("linear", "X = γ n"),
+        Law::Gustafson => ("Gustafson", "X = γ (n − s (n − 1))"),
+        Law::Amdahl => ("Amdahl", "X = γ n / (1 + α (n − 1))"),
+        Law::Usl => ("universal", "X = γ n / (1 + α (n − 1) + β n (n − 1))"),
+        Law::Kink => ("kink", "X = γ min(n, c)"),
+        Law::ContendedKink => ("kink with contention", "X = γ m / (1 + α (m − 1)), m = min(n, c)"),
     }
 }
 

@@ -68,7 +68,7 @@ impl<'a> Looked<'a> {
         let measured = record.measured.as_ref().filter(|it| it.counters.wall_ns > 0)?;
         let waits = measured.waits.as_deref()?;
         let wall = measured.counters.wall_ns as f64;
-        // On so many CPUs something ran for at least this long.
+        // On these CPUs something ran for at least this long.
         let cpus = record.observed.get(AFFINITY).and_then(|list| count(list));
         let ran = cpus.zip(cpu_ns(&measured.counters));
         let ran = ran.map_or(0.0, |(cpus, ns)| ns as f64 / f64::from(cpus.max(1)));

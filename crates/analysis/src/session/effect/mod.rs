@@ -1,10 +1,9 @@
 //! Quantities, formed block by block.
 //!
 //! Every effect is one number per block, made of the block's own trials, so that what disturbs a
-//! whole block cancels; a block that lacks a treatment is left out of the quantities that need
-//! it. The estimate is the **median of the blocks' numbers** ([`crate::interval`]). Where the
-//! ratio of the means lies outside its interval, that one is given, too: a slow trial now and then
-//! moves the mean and not the median. What the number is, by kind:
+//! whole block cancels; a block that lacks a treatment is left out of the quantities that need it.
+//! The estimate is the **median of the blocks' numbers** ([`crate::interval`]). The ratio of the means is also given
+//! where it lies outside the interval: a slow trial moves the mean and not the median. What the number is, by kind:
 //!
 //! * *Value*: the level itself.
 //! * *Ratio*, *Proportion*: the log-ratio of the block. Where a value is 0 or below (a count, a
@@ -112,8 +111,8 @@ fn apart_from(ratio: f64, estimate: &Estimate) -> String {
     format!("{ratio:.digits$}")
 }
 
-/// Returns what a claim's effect says for or against it. Where elapsed time as measured says the opposite of
-/// the corrected, each significantly by itself, there is no verdict: it would be the correction's.
+/// Returns what a claim's effect says for or against it; without a verdict where elapsed time as measured and corrected
+/// say opposite things, each significantly by itself.
 pub(crate) fn leaning(table: &Table<'_>, effect: &mut Effect, claim: &Claim) -> Option<Leaning> {
     let unit = table.design.response(claim.quantity.response()).map(|response| &response.unit);
     let lean = |evidence: &Evidence| lean(&claim.quantity, evidence, claim.holds_if);
