@@ -10,8 +10,9 @@ pub struct Number {
     /// is the total of, become one as the response's `center` says. `None` if the trial did not
     /// complete or did not observe this.
     pub measured: Option<f64>,
-    /// The number that estimates are made from: `measured`, less the control's number of the same
-    /// block where the response subtracts one, never clamped. `None` where there is no `measured`,
+    /// The number that estimates are made from: `measured`, less what others took where the treatment's
+    /// estimate is corrected so, and less the control's number of the same block where the response
+    /// subtracts one, never clamped. `None` where there is no `measured`,
     /// and where the block lacks the control. The control itself keeps its number.
     pub value: Option<f64>,
     /// Observations behind it.
@@ -35,9 +36,18 @@ impl Table<'_> {
         let found = observations(record, response);
         let count = found.len() as u64;
         let measured = centre(found, center_of(self.design, response));
-        let value = measured.and_then(|measured| match self.control(response, &record.treatment) {
-            None => Some(measured),
-            Some(control) => Some(measured - control.get(&record.block)?),
+        let carrier = self.design.response(response);
+        let carrier = carrier.and_then(|it| self.carrier(it, &record.treatment));
+        let name = carrier.as_deref().unwrap_or(response);
+        let own = match &carrier {
+            Some(_) if !self.losses(response, &record.treatment).is_timed => {
+                self.corrected(record, response)
+            }
+            _ => measured,
+        };
+        let value = own.and_then(|own| match self.control(name, &record.treatment) {
+            None => Some(own),
+            Some(control) => Some(own - control.get(&record.block)?),
         });
         let operations = raw_observations(record, response).map(|(_, per)| per);
         let operations = operations.fold(0, u64::saturating_add).max(count);

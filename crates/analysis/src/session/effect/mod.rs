@@ -9,8 +9,7 @@
 //! * *Ratio*, *Proportion*: the log-ratio of the block. Where a value is 0 or below (a count, a
 //!   number after subtraction) there is no logarithm, and the ratio itself takes its place
 //!   ([`ratio_of_centres`]).
-//! * *Quotient*: as a ratio, of two responses at one treatment. Elapsed time is taken as measured: what
-//!   others took is in both.
+//! * *Quotient*: as a ratio, of two responses at one treatment, elapsed time as measured.
 //! * *Difference*: the difference in the response's unit.
 //! * *Share*: the ratio of two gaps. A block whose gap has the wrong sign counts against both ends,
 //!   and there is no share where the gaps are not distinguishable from 0 ([`ratio_of_centres`]).
@@ -429,8 +428,9 @@ impl Former<'_> {
         for ((_, treatment), column) in of.iter().zip(&columns) {
             if column.is_empty() {
                 let why = self.table.why_not(treatment);
-                let named = self.table.design.as_named(treatment);
-                self.say(format!("no completed trial of {named}{why}"));
+                let named = self.table.design.as_named(treatment).to_string();
+                let of = if named.is_empty() { "" } else { " of " };
+                self.say(format!("no completed trial{of}{named}{why}"));
                 return None;
             }
         }

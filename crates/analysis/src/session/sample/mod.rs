@@ -279,7 +279,7 @@ impl<'a> Table<'a> {
     }
 
     /// Returns the elapsed time of a trial less what others took from it.
-    fn corrected(&self, record: &Record, response: &str) -> Option<f64> {
+    pub(crate) fn corrected(&self, record: &Record, response: &str) -> Option<f64> {
         let (value, taken) = self.taken(record, response)?;
         Some(taken.map_or(value, |taken| value * taken.left()))
     }
