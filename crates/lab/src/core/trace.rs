@@ -35,7 +35,7 @@ pub(super) fn text(loaded: &Loaded) -> anyhow::Result<String> {
 #[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
     use super::text;
-    use crate::core::run::Loaded;
+    use crate::core::loaded::Loaded;
     use model::ProgramFile;
 
     fn traced(instructions_max: u64) -> String {
