@@ -107,7 +107,7 @@ mod tests {
         let command = program("squeue");
         let kept: Vec<_> = command.get_envs().filter(|(_, value)| value.is_some()).collect();
         assert_eq!(kept, [("LC_ALL".as_ref(), Some("C".as_ref()))]);
-        for name in ["SQUEUE_FORMAT", "SLURM_JOB_ID", "SBATCH_EXPORT", "PARALLEL"] {
+        for name in ["SQUEUE_FORMAT", "SLURM_JOB_ID", "SBATCH_EXPORT"] {
             assert!(FAMILIES.iter().any(|family| name.starts_with(family)), "{name}");
             assert!(!KEPT.contains(&name));
         }

@@ -4,12 +4,16 @@ use model::{Design, NamedFile, Profile, Treatment};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A larger file is known by its size and time alone.
 const HASHED_BYTES_MAX: u64 = 64 << 20;
 
 /// The most files of a session that are looked at.
 const FILES_MAX: usize = 1000;
+
+/// A change within this time of another may bear the same time: the clock for files has ticks of some milliseconds.
+const TICK: Duration = Duration::from_millis(20);
 
 /// What is known of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,7 +147,9 @@ fn look(path: &Path) -> Option<NamedFile> {
         Some(content) => sys::hash::sha256(&content.ok()?),
         None => String::new(),
     };
-    let modified_unix_ns = changed_unix_ns(&facts);
+    // Where another change could bear the same time, only the content is trusted.
+    let is_trusted = !hashed || is_older(changed_unix_ns(&facts), TICK);
+    let modified_unix_ns = if is_trusted { changed_unix_ns(&facts) } else { 0 };
     Some(NamedFile { path: path.display().to_string(), bytes, modified_unix_ns, sha256 })
 }
 
@@ -151,6 +157,12 @@ fn look(path: &Path) -> Option<NamedFile> {
 /// its size and the time of its content.
 fn changed_unix_ns(facts: &std::fs::Metadata) -> i64 {
     facts.ctime().saturating_mul(1_000_000_000) + facts.ctime_nsec()
+}
+
+/// Reports whether a time is at least that long ago.
+fn is_older(unix_ns: i64, than: Duration) -> bool {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    now.as_nanos() as i128 - i128::from(unix_ns) >= than.as_nanos() as i128
 }
 
 /// Returns a file as it is now if it holds what it held; its content is read only where size and time leave a

@@ -36,6 +36,15 @@ fn made_up(
 /// (`cargo bench -p analysis --bench knee`) does the same for more servers and seeds.
 #[test]
 fn the_interval_holds_the_capacity_of_a_server() {
+    holds_the_capacity(0);
+}
+
+#[test]
+fn the_interval_holds_the_capacity_of_a_server_again() {
+    holds_the_capacity(1);
+}
+
+fn holds_the_capacity(seed: u64) {
     // μ − ln 20 / L for M/M/1; the others were computed by the battery from loads of 2,000,000 requests.
     let scattered = Server::new(Station::servers(4), 20.0, 0.0, Scatter::Erlang4);
     let slow = Server::new(Station::servers(8), 400.0, 0.0, Scatter::None);
@@ -49,17 +58,15 @@ fn the_interval_holds_the_capacity_of_a_server() {
         (slow, 2000.7, 19.14),
         (shared, 20.0, 857.9),
     ] {
-        for seed in 0..2 {
-            let (knee, seconds) = searches::search(&server, rules(Some(limit_ms)), seed);
-            let found = knee.capacity_per_s.unwrap();
-            covered += u32::from(found.low <= truth && truth <= found.high);
-            assert!((found.high - found.low) / found.point < 0.1, "{server:?}: {found:?}");
-            assert!((found.point / truth - 1.0).abs() < 0.05, "{server:?}: {found:?} of {truth}");
-            assert!(seconds <= 180.0, "{server:?}: {seconds} s");
-            assert_eq!(knee.broke_by, Some(KneeBreak::ResponseTime));
-        }
+        let (knee, seconds) = searches::search(&server, rules(Some(limit_ms)), seed);
+        let found = knee.capacity_per_s.unwrap();
+        covered += u32::from(found.low <= truth && truth <= found.high);
+        assert!((found.high - found.low) / found.point < 0.1, "{server:?}: {found:?}");
+        assert!((found.point / truth - 1.0).abs() < 0.05, "{server:?}: {found:?} of {truth}");
+        assert!(seconds <= 180.0, "{server:?}: {seconds} s");
+        assert_eq!(knee.broke_by, Some(KneeBreak::ResponseTime));
     }
-    assert!(covered >= 10, "{covered} of 12");
+    assert!(covered >= 5, "{covered} of 6");
 }
 
 #[test]
