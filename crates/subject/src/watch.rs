@@ -13,6 +13,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use sys::cgroup::Throttling;
+use sys::launch::Began;
 use sys::proc::Census;
 use sys::task::Pid;
 use sys::usage::Usage;
@@ -100,26 +101,26 @@ struct Watcher {
 
 impl Watcher {
     fn start(what: Watch<'_>) -> Result<Self> {
-        let (pid, of, command, began_ns) = match what {
+        let (pid, of, command, began_ns, queued_ns) = match what {
             Watch::Command { words, apart } => {
                 sys::process::become_subreaper()?;
                 let command = words.iter().map(|word| word.to_string_lossy().into()).collect();
-                let (pid, began_ns) = start(words, apart)?;
-                (pid, None, command, began_ns)
+                let (pid, began) = start(words, apart)?;
+                (pid, None, command, began.at_ns, began.queue_wait_ns)
             }
             Watch::Process(pid) => {
                 let pid = Pid::try_from(pid).unwrap_or(Pid::MAX);
                 let stat = sys::proc::stat(pid);
                 let stat =
                     stat.ok_or_else(|| Stop::failed(format!("no process has the ID {pid}")))?;
-                (pid, Some(pid), vec![stat.name], sys::clock::now_ns())
+                (pid, Some(pid), vec![stat.name], sys::clock::now_ns(), 0)
             }
         };
         let process = sys::pidfd::open(pid)?;
         let tick_ns = sys::proc::tick_ns();
         let mut slots = match of {
             Some(_) => Slots::attached(began_ns, tick_ns),
-            None => Slots::new(None, began_ns, tick_ns),
+            None => Slots::new(None, began_ns, tick_ns).queued_before(queued_ns),
         };
         slots.threads = Some(Threads::new(began_ns));
         Ok(Watcher {
@@ -217,8 +218,8 @@ impl Watcher {
     }
 }
 
-/// Starts a command, and returns its process and when its program began.
-fn start(words: &[OsString], apart: bool) -> Result<(Pid, u64)> {
+/// Starts a command, and returns its process and how its program began.
+fn start(words: &[OsString], apart: bool) -> Result<(Pid, Began)> {
     let (variables, words) = model::split_assignments(words);
     let (program, arguments) =
         words.split_first().ok_or_else(|| Stop::failed("no command was given"))?;
@@ -234,5 +235,5 @@ fn start(words: &[OsString], apart: bool) -> Result<(Pid, u64)> {
     let begin = sys::launch::report_begin(&mut command)?;
     let child = command.spawn().map_err(|error| Stop::io(cannot, &error))?;
     let began = begin.began().ok_or_else(|| Stop::failed("the program never began"))?;
-    Ok((child.id() as Pid, began.at_ns))
+    Ok((child.id() as Pid, began))
 }
