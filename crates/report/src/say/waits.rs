@@ -14,9 +14,6 @@ use wording::{command_line, counted, short};
 /// A wait below this share of the waiting time is left out of a text.
 const NOTABLE: f64 = 0.005;
 
-/// Waits of working threads that take at least this part of all are what a program mostly waits for.
-const OF_WORKING: f64 = 0.05;
-
 /// Looks that cost more than this share of one CPU may slow the program down.
 const COST_MAX: f64 = 0.02;
 
@@ -95,16 +92,21 @@ fn answer(result: &Watched) -> String {
     let idle_ns: u64 = result.waits.iter().map(|wait| wait.idle_ns).sum();
     let [running, ready, waiting, idle] = [running_ns, ready_ns, working_ns + idle_ns, idle_ns]
         .map(|ns| threads_on_average(ns, result));
-    // Where working threads hardly wait, the others' waits are what there is to say.
-    let is_of_working = working_ns as f64 >= OF_WORKING * (working_ns + idle_ns) as f64;
-    let of = |wait: &&WatchedWait| if is_of_working { wait.ns } else { wait.ns + wait.idle_ns };
-    let all_ns = if is_of_working { working_ns } else { working_ns + idle_ns };
-    let is_notable = all_ns as f64 > NOTABLE * result.elapsed_ns as f64;
-    let mostly =
-        result.waits.iter().max_by_key(of).filter(|wait| is_notable && 2 * of(wait) > all_ns);
-    let mostly =
-        mostly.map_or(String::new(), |wait| format!(", mostly for {}", wait_words(wait, 200)));
-    let idle = match idle_ns as f64 > NOTABLE * result.elapsed_ns as f64 {
+    let is_notable = |ns: u64| ns as f64 > NOTABLE * result.elapsed_ns as f64;
+    let most_of = |of: fn(&WatchedWait) -> u64, all_ns: u64| {
+        let most = result.waits.iter().max_by_key(|wait| of(wait));
+        most.filter(|wait| is_notable(all_ns) && 2 * of(wait) > all_ns)
+    };
+    let of_all = most_of(|wait| wait.ns + wait.idle_ns, working_ns + idle_ns);
+    let of_working = most_of(|wait| wait.ns, working_ns).filter(|wait| Some(*wait) != of_all);
+    let mut mostly = String::new();
+    if let Some(wait) = of_all {
+        mostly += &format!(", mostly for {}", wait_words(wait, 200));
+    }
+    if let Some(wait) = of_working {
+        mostly += &format!("; threads that ran waited mostly for {}", wait_words(wait, 200));
+    }
+    let idle = match is_notable(idle_ns) {
         true => format!(" ({idle} of them in threads that hardly ran)"),
         false => String::new(),
     };

@@ -44,6 +44,9 @@ const MANY_CPUS: f64 = 1.25;
 /// CPUs used for at least this share of the time are all in use.
 const FULL: f64 = 0.95;
 
+/// Workers that are asleep or absent for more than this share of their time mostly are.
+const MOSTLY: f64 = 0.5;
+
 /// Returns the causes, the first being that of the loss within the CPUs.
 pub(super) fn causes(case: &Case<'_>) -> Vec<ScaleCause> {
     let is_known = |level: &ScaleLevel| level.account.is_some();
@@ -69,7 +72,8 @@ fn at_the_end(case: &Case<'_>, one: At<'_>) -> ScaleCause {
     let most = case.most().filter(|_| loss.low > 0.0);
     match most.zip(most.and_then(|most| used(case, one, most))) {
         Some((most, used)) if used < BUSY => {
-            let found = idle_cpus(case, one, most, used, Vec::new());
+            let own = own_used(case, one, most).unwrap_or(used);
+            let found = idle_cpus(case, one, most, own, Vec::new());
             found.unwrap_or_else(|evidence| {
                 ROWS.unknown.cause("", (n, lost), Founding::Suspected, evidence)
             })
@@ -82,7 +86,12 @@ fn at_the_end(case: &Case<'_>, one: At<'_>) -> ScaleCause {
 /// Returns the share of the CPUs that was used at a level, by others too.
 fn used(case: &Case<'_>, one: At<'_>, at: At<'_>) -> Option<f64> {
     let signs = Signs::of(one.level, at.level, case.cpus);
-    Some(signs.used? / f64::from(case.cpus?) + signs.foreign + signs.steal)
+    Some(own_used(case, one, at)? + signs.foreign + signs.steal)
+}
+
+/// Returns the share of the CPUs that the program itself used at a level.
+fn own_used(case: &Case<'_>, one: At<'_>, at: At<'_>) -> Option<f64> {
+    Some(Signs::of(one.level, at.level, case.cpus).used? / f64::from(case.cpus?))
 }
 
 fn within(case: &Case<'_>, one: At<'_>, at: At<'_>) -> ScaleCause {
@@ -343,13 +352,18 @@ fn beyond(case: &Case<'_>, one: At<'_>, found: Option<&ScaleCause>) -> Option<Sc
         if cpus == 1 { "is" } else { "are" },
         if cpus == 1 { "" } else { "s" },
     )];
-    let used = used(case, one, most).filter(|used| *used < BUSY);
     let of = |into| most.described.account.as_ref().map_or(0.0, |account| share(account, into));
     let asleep = of(ScaleLoss::Blocked) + of(ScaleLoss::Absent) + of(ScaleLoss::OffCpu);
+    let sleep_more_than_wait = asleep > of(ScaleLoss::Waiting);
     // Ready workers beside idle CPUs were not given them yet: nobody lacks a CPU, unless taking turns costs something.
-    if let Some(used) = used.filter(|_| !falls || asleep > of(ScaleLoss::Waiting)) {
+    let has_idle_cpus =
+        used(case, one, most).is_some_and(|used| used < BUSY) && (!falls || sleep_more_than_wait);
+    // Nor does anybody whose workers sleep most of the time, whoever uses the CPUs meanwhile.
+    let mostly_sleeps = asleep > MOSTLY && sleep_more_than_wait;
+    let own = own_used(case, one, most).filter(|own| *own < BUSY);
+    if let Some(own) = own.filter(|_| has_idle_cpus || mostly_sleeps) {
         let at = (most.described.n, lost(most.described));
-        return Some(idle_cpus(case, one, most, used, evidence).unwrap_or_else(|evidence| {
+        return Some(idle_cpus(case, one, most, own, evidence).unwrap_or_else(|evidence| {
             ROWS.idle_cpus.cause("", at, Founding::Suspected, evidence)
         }));
     }
@@ -382,7 +396,7 @@ fn idle_cpus(
     used: f64,
     mut evidence: Vec<String>,
 ) -> Result<ScaleCause, Vec<String>> {
-    evidence.push(format!("the CPUs were used for {} of the time only", percent(used)));
+    evidence.push(format!("the program used the CPUs for {} of the time only", percent(used)));
     let at = (most.described.n, lost(most.described));
     let found = most.described.account.as_ref().and_then(|account| {
         let mut search = Search::new(case, one, most, account);

@@ -1,7 +1,7 @@
 //! The laws fitted to the trials of one throughput.
 
 use super::paired::{Paired, by_level};
-use super::table::{self, Slip};
+use super::table;
 use super::words::{figure, law_name, law_words};
 use crate::stats::order;
 use laws::Error;
@@ -46,12 +46,9 @@ fn without_law(reason: String) -> ScaleCurve {
 
 fn fitted(trials: &Paired, laws: &[Law]) -> Result<ScaleCurve, String> {
     // The laws begin at one worker.
-    let mut points: Vec<_> = trials.points.iter().copied().filter(|(n, _)| *n >= 1.0).collect();
-    let is_table = table::is_table(&points);
-    if let Some(slip) = Slip::find(&points, laws) {
-        points.remove(slip.row);
-    }
+    let points: Vec<_> = trials.points.iter().copied().filter(|(n, _)| *n >= 1.0).collect();
     let points = &points;
+    let is_table = table::is_table(points);
     let weighted = weighted(points).map_err(|error| error.to_string())?;
     let levels = by_level(points);
     let Some(least) = levels.iter().map(|(_, values)| values.len()).min() else {

@@ -122,9 +122,13 @@ pub fn law_words(curve: &ScaleCurve) -> Option<String> {
 
 /// Returns the whole answer.
 pub fn scaling(input: &ScaleInput<'_>) -> Scaling {
-    let levels = levels(&input.trials);
-    let grows = grows(&levels);
+    let grows = grows(&levels(&input.trials));
     let laws = laws_for(grows);
+    let slip = slip(&input.trials, &laws);
+    // A row that is a slip is neither the most throughput nor advice.
+    let is_kept = |trial: &&ScaleTrial| slip.is_none_or(|slip| slip.n != trial.n);
+    let kept: Vec<ScaleTrial> = input.trials.iter().filter(is_kept).cloned().collect();
+    let levels = levels(&kept);
     let described = described(&levels, input.cpus);
     let throughput = curve::curve(&without_blocks(&levels, ScaleTrial::throughput), &laws);
     let cpu_work = without_blocks(&levels, ScaleTrial::cpu_throughput);
@@ -155,13 +159,6 @@ pub fn scaling(input: &ScaleInput<'_>) -> Scaling {
         cpu_throughput: (!cpu_work.points.is_empty()).then(|| curve::curve(&cpu_work, &laws)),
         remarks: Vec::new(),
     };
-    let points: Vec<(f64, f64)> = input
-        .trials
-        .iter()
-        .filter_map(|trial| Some((trial.n, trial.throughput()?)))
-        .filter(|(n, _)| *n >= 1.0)
-        .collect();
-    let slip = table::Slip::find(&points, &laws);
     scaling.answer = slip.iter().map(table::Slip::words).chain(advice::answer(&scaling)).collect();
     scaling.remarks = input
         .incomplete
@@ -170,6 +167,14 @@ pub fn scaling(input: &ScaleInput<'_>) -> Scaling {
         .chain(advice::remarks(&scaling, &levels))
         .collect();
     scaling
+}
+
+/// Returns the row that is a slip, if one is.
+fn slip(trials: &[ScaleTrial], laws: &[laws::fit::Law]) -> Option<table::Slip> {
+    let points = trials.iter().filter_map(|trial| Some((trial.n, trial.throughput()?)));
+    // The laws begin at one worker.
+    let points: Vec<(f64, f64)> = points.filter(|(n, _)| *n >= 1.0).collect();
+    table::Slip::find(&points, laws)
 }
 
 fn grows(levels: &[Level<'_>]) -> bool {

@@ -29,6 +29,9 @@ const NOTABLE: f64 = 0.051_293;
 /// Throughput is flat if it rises or falls by less than a tenth of what would be in proportion.
 const FLAT: f64 = 0.1;
 
+/// From this number of rows on that no law describes, all that they differ by counts as scatter.
+const ROWS_WITHOUT_LAW: usize = 6;
+
 /// How throughput follows n. Places are those of levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
@@ -83,6 +86,11 @@ impl Points {
             squares = law.residuals.iter().map(|it| it.share.powi(2)).sum();
             freedom = levels.len().saturating_sub(law.coefficients.len());
             source = "trials scatter about the law by";
+        } else if freedom == 0 && levels.len() >= ROWS_WITHOUT_LAW {
+            let mean = order::mean(&means).unwrap_or(f64::NAN);
+            squares = means.iter().map(|x| (x / mean - 1.0).powi(2)).sum();
+            freedom = levels.len() - 1;
+            source = "no law describes the rows, which scatter about their mean by";
         }
         let scatter = match freedom {
             0 => "each n has one trial, which shows no scatter".into(),

@@ -35,7 +35,7 @@ pub(super) fn is_table(points: &[(f64, f64)]) -> bool {
 pub(super) struct Slip {
     /// Where it stands.
     pub(super) row: usize,
-    n: f64,
+    pub(super) n: f64,
     throughput: f64,
     expected: f64,
     law: Law,
@@ -176,15 +176,19 @@ mod tests {
     #[test]
     fn noise_gets_no_law() {
         let mut draws = ChaCha8Rng::seed_from_u64(49);
-        let mut with_law = 0;
+        let (mut with_law, mut falling) = (0, 0);
         for table in 0..200 {
             let reach = [0.2, 0.5, 0.8, 0.05][table % 4];
             let mut x = || 100.0 * (1.0 + reach * (2.0 * draws.random::<f64>() - 1.0));
             let heights: Vec<f64> = (0..13).map(|_| x()).collect();
             let rows: Vec<_> = some_n(&mut draws).into_iter().zip(heights).collect();
-            with_law += usize::from(fitted(&rows).throughput.chosen.is_some());
+            let found = fitted(&rows);
+            with_law += usize::from(found.throughput.chosen.is_some());
+            falling += usize::from(found.answer.concat().contains("falls beyond"));
         }
         assert!(with_law <= 10, "{with_law} of 200");
+        // Tables of five rows show no scatter of their own.
+        assert!(falling <= 20, "{falling} of 200");
     }
 
     #[test]
@@ -204,6 +208,12 @@ mod tests {
             named += usize::from(found.is_some_and(|slip| slip.row == row));
         }
         assert!(named >= 36, "{named} of 40");
+        // It is neither the most throughput nor advice.
+        let mut rows = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0].map(|n| (n, 1e3 * n));
+        rows[6].1 *= 100.0;
+        let found = fitted(&rows);
+        let text = found.answer.join(" ");
+        assert!(text.contains("row n = 64") && !text.contains("6400 times"), "{text}");
     }
 
     #[test]
