@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn every_tool_of_the_list_has_names_and_packages() {
-        assert_eq!(entries("tool").count(), 15);
+        assert_eq!(entries("tool").count(), 14);
         for tool in entries("tool") {
             assert!(!tool.get("names").is_empty() && !tool.get("other").is_empty(), "{tool:?}");
         }
