@@ -286,22 +286,14 @@ pub(super) fn preprocessed(text: &str, is_for_c: bool) -> String {
 fn directive(line: &str, is_for_c: bool, has_conditions: bool) -> Option<String> {
     let (name, rest) = word(line.trim_start().strip_prefix('#')?);
     let value = rest.split("//").next().unwrap_or_default().trim();
-    let defined = |text: &str| {
-        let name = text.strip_prefix("defined")?.trim().trim_matches(['(', ')']);
-        Some(name.to_owned()).filter(|name| name.chars().all(is_part))
-    };
     match name {
         "define" => define(word(value), is_for_c),
+        "undef" if is_for_c => Some(format!(".undef {value}")),
         "include" if is_for_c && value.starts_with('"') => Some(format!(".include {value}")),
-        "if" if has_conditions => {
-            Some(match (defined(value), value.strip_prefix('!').and_then(defined)) {
-                (Some(name), _) => format!(".ifdef {name}"),
-                (_, Some(name)) => format!(".ifndef {name}"),
-                _ => format!(".if {value}"),
-            })
-        }
         "elif" if has_conditions => Some(format!(".elseif {value}")),
-        "ifdef" | "ifndef" | "else" | "endif" if has_conditions => Some(format!(".{name} {value}")),
+        "if" | "ifdef" | "ifndef" | "else" | "endif" if has_conditions => {
+            Some(format!(".{name} {value}"))
+        }
         _ => None,
     }
 }
@@ -311,17 +303,24 @@ fn define((name, value): (&str, &str), is_for_c: bool) -> Option<String> {
     let call = value.strip_prefix('(').and_then(|value| value.split_once(')'));
     match call {
         Some(_) if !is_for_c => return None,
-        None if !(is_for_c && value.contains(';')) => {
-            let value = if value.is_empty() && is_for_c { "1" } else { value };
-            let line =
-                if value.is_empty() { String::new() } else { format!(".eqv {name}, {value}") };
-            return Some(line);
-        }
+        None if is_for_c && !value.contains(';') => return Some(format!(".define {name} {value}")),
+        None if !is_for_c && value.is_empty() => return Some(String::new()),
+        None if !is_for_c => return Some(format!(".eqv {name}, {value}")),
         _ => {}
     }
     let (parameters, body) = call.unwrap_or(("", value));
-    let names = arguments(parameters, 1);
+    let (mut names, mut header) = (Vec::new(), Vec::new());
+    for parameter in arguments(parameters, 1) {
+        let rest = parameter.strip_suffix("...").map(str::trim);
+        let name = rest.unwrap_or(&parameter);
+        let name = if name.is_empty() && rest.is_some() { "__VA_ARGS__" } else { name };
+        header.push(format!("{name}{}", if rest.is_some() { ":vararg" } else { "" }));
+        names.push(name.to_owned());
+    }
     let marked = |word: &str| names.iter().any(|name| name == word).then(|| format!("\\{word}"));
-    let body = replaced(body, &marked).replace("##", "\\()");
-    Some(format!(".macro {name} {parameters}; {body}; .endm"))
+    let mut body = replaced(body, &marked).replace("##", "\\()");
+    for name in &names {
+        body = body.replace(&format!("#\\{name}"), &format!("\"\\{name}\""));
+    }
+    Some(format!(".macro {name} {}; {body}; .endm", header.join(", ")))
 }

@@ -13,18 +13,19 @@ pub(super) struct Line {
     pub(super) place: Place,
 }
 
-/// Returns the statements of a text. A `;` begins a comment if what follows it reads like prose more often than
-/// like statements, or if a line begins with it; otherwise it ends a statement.
-/// Notes which it is where both are there.
+/// Returns the statements of a text. A `;` ends a statement in a text for the preprocessor of C. In another it begins
+/// a comment if what follows it reads like prose more often than like statements, or if a line begins with it;
+/// otherwise it ends a statement. Notes which it is where both are there.
 pub(super) fn lines(
     text: &str,
     file: u32,
+    is_for_c: bool,
     mistakes: &mut Vec<Mistake>,
     notes: &mut Vec<Mistake>,
 ) -> Vec<Line> {
     let mut unheard = Vec::new();
     let (separated, behind) = scan(text, file, false, &mut unheard);
-    if behind.is_empty() {
+    if is_for_c || behind.is_empty() {
         mistakes.append(&mut unheard);
         return separated;
     }
