@@ -204,7 +204,14 @@ impl<'a> Expander<'a> {
             true => line.text.clone(),
             false => self.replaced(&line.text, line.place),
         };
-        let mut line = Line { text, place: line.place };
+        let place = line.place;
+        let statements = expand::statements(&text);
+        if statements.len() > 1 && !LITERAL.contains(&first) {
+            let lines = statements.into_iter().map(|text| Line { text, place });
+            self.block(&lines.collect::<Vec<_>>());
+            return Ok(());
+        }
+        let mut line = Line { text, place };
         // Labels stand for themselves, whatever follows them.
         while let Some((_, bytes)) = expand::label(&line.text) {
             let behind = line.text.split_off(bytes);

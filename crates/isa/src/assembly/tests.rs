@@ -535,7 +535,7 @@ fn the_macros_of_c_need_no_semicolon_of_the_author() {
         ("#define SQ(d, s) mul d, s, s\n li a0, 3\n SQ(a0, a0)", 9),
         ("#define F(d) li d, 1; \\\n addi d, d, 2; \\\n addi d, d, 3\n F(a0)", 6),
         ("#define EMPTY\n li a0, 4\n EMPTY\n", 4),
-        ("#define REG(n) a##n\n li REG(0), 5", 5),
+        ("#define REG(n) a ## n\n li REG(0), 5", 5),
         ("#define OFF(n) (n*4)\n li a0, OFF(2)+1", 9),
         ("#define MAX(a, b) ((a)*((a)>(b))+(b)*((b)>=(a)))\n li a0, MAX(2, 7)", 7),
         ("#define DO(n, code...) li a1, n; code\n DO(3, add a0, zero, a1)", 3),
