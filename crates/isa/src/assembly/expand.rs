@@ -128,11 +128,11 @@ impl Macro {
         let mut labels = self.labels.clone();
         labels.extend(self.body.iter().filter_map(locals).flatten());
         let body = self.body.iter().filter(|line| locals(line).is_none());
-        let lines = body.map(|line| {
+        let lines = body.flat_map(|line| {
             let text = with_arguments(&line.text, &pairs, number, is_alternate);
             let own = |word: &str| labels.contains(word).then(|| format!("{word}_M{number}"));
             let text = if labels.is_empty() { text } else { replaced(&text, &own) };
-            Line { text, place }
+            statements(&text).into_iter().map(move |text| Line { text, place })
         });
         Some(lines.collect())
     }
@@ -235,6 +235,11 @@ pub(super) fn arguments(text: &str, wanted: usize) -> Vec<String> {
     by_comma.iter().flat_map(|part| split(part, char::is_whitespace)).collect()
 }
 
+/// Splits the text that words and macros of C became into statements.
+pub(super) fn statements(text: &str) -> Vec<String> {
+    if text.contains(';') { split(text, |c| c == ';') } else { vec![text.to_owned()] }
+}
+
 /// Splits a text outside of strings and parentheses.
 fn split(text: &str, is_end: impl Fn(char) -> bool) -> Vec<String> {
     let (mut all, mut depth, mut from, mut at) = (Vec::new(), 0, 0, 0);
@@ -271,7 +276,7 @@ pub(super) fn preprocessed(text: &str, is_for_c: bool) -> String {
     while let Some(first) = lines.next() {
         let mut line = first.to_owned();
         let mut joined = 0;
-        while is_for_c && first.trim_start().starts_with('#') && line.trim_end().ends_with('\\') {
+        while is_for_c && line.trim_end().ends_with('\\') {
             line.truncate(line.trim_end().len() - 1);
             line.push_str(lines.next().unwrap_or_default());
             joined += 1;
@@ -286,22 +291,14 @@ pub(super) fn preprocessed(text: &str, is_for_c: bool) -> String {
 fn directive(line: &str, is_for_c: bool, has_conditions: bool) -> Option<String> {
     let (name, rest) = word(line.trim_start().strip_prefix('#')?);
     let value = rest.split("//").next().unwrap_or_default().trim();
-    let defined = |text: &str| {
-        let name = text.strip_prefix("defined")?.trim().trim_matches(['(', ')']);
-        Some(name.to_owned()).filter(|name| name.chars().all(is_part))
-    };
     match name {
         "define" => define(word(value), is_for_c),
+        "undef" if is_for_c => Some(format!(".undef {value}")),
         "include" if is_for_c && value.starts_with('"') => Some(format!(".include {value}")),
-        "if" if has_conditions => {
-            Some(match (defined(value), value.strip_prefix('!').and_then(defined)) {
-                (Some(name), _) => format!(".ifdef {name}"),
-                (_, Some(name)) => format!(".ifndef {name}"),
-                _ => format!(".if {value}"),
-            })
-        }
         "elif" if has_conditions => Some(format!(".elseif {value}")),
-        "ifdef" | "ifndef" | "else" | "endif" if has_conditions => Some(format!(".{name} {value}")),
+        "if" | "ifdef" | "ifndef" | "else" | "endif" if has_conditions => {
+            Some(format!(".{name} {value}"))
+        }
         _ => None,
     }
 }
@@ -311,17 +308,25 @@ fn define((name, value): (&str, &str), is_for_c: bool) -> Option<String> {
     let call = value.strip_prefix('(').and_then(|value| value.split_once(')'));
     match call {
         Some(_) if !is_for_c => return None,
-        None if !(is_for_c && value.contains(';')) => {
-            let value = if value.is_empty() && is_for_c { "1" } else { value };
-            let line =
-                if value.is_empty() { String::new() } else { format!(".eqv {name}, {value}") };
-            return Some(line);
-        }
-        _ => {}
+        None if is_for_c => return Some(format!(".define {name} {value}")),
+        None if value.is_empty() => return Some(String::new()),
+        None => return Some(format!(".eqv {name}, {value}")),
+        Some(_) => {}
     }
-    let (parameters, body) = call.unwrap_or(("", value));
-    let names = arguments(parameters, 1);
+    let (parameters, body) = call?;
+    let (mut names, mut header) = (Vec::new(), Vec::new());
+    for parameter in arguments(parameters, 1) {
+        let rest = parameter.strip_suffix("...").map(str::trim);
+        let name = rest.unwrap_or(&parameter);
+        let name = if name.is_empty() && rest.is_some() { "__VA_ARGS__" } else { name };
+        header.push(format!("{name}{}", if rest.is_some() { ":vararg" } else { "" }));
+        names.push(name.to_owned());
+    }
     let marked = |word: &str| names.iter().any(|name| name == word).then(|| format!("\\{word}"));
-    let body = replaced(body, &marked).replace("##", "\\()");
-    Some(format!(".macro {name} {parameters}; {body}; .endm"))
+    let body = replaced(body, &marked);
+    let mut body = body.split("##").map(str::trim).collect::<Vec<_>>().join("\\()");
+    for name in &names {
+        body = body.replace(&format!("#\\{name}"), &format!("\"\\{name}\""));
+    }
+    Some(format!(".macro {name} {}; {body}; .endm", header.join(", ")))
 }

@@ -11,6 +11,9 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 /// How deep macros and files may nest.
 const DEPTH_MAX: u32 = 64;
 
+/// The length behind which words of a line are no longer put in place.
+const LINE_MAX_BYTES: usize = 1 << 16;
+
 /// The most files that are read.
 const FILES_MAX: usize = 256;
 
@@ -43,6 +46,26 @@ const CONDITIONS: &[&str] = &[
 
 /// Directives that give a name a value.
 const CONSTANTS: [&str; 3] = [".eqv", ".equ", ".set"];
+
+/// Directives in whose lines no word stands for another.
+const LITERAL: [&str; 8] =
+    [".define", ".undef", ".if", ".ifdef", ".ifndef", ".ifnotdef", ".elseif", ".macro"];
+
+/// Words that the C preprocessor has for this machine.
+const PREDEFINED: [&str; 12] = [
+    "__riscv",
+    "__ASSEMBLER__",
+    "__ELF__",
+    "__riscv_atomic",
+    "__riscv_compressed",
+    "__riscv_mul",
+    "__riscv_div",
+    "__riscv_muldiv",
+    "__riscv_float_abi_soft",
+    "__riscv_cmodel_medlow",
+    "__riscv_c",
+    "__riscv_m",
+];
 
 type Outcome = Result<(), Mistake>;
 
@@ -128,8 +151,13 @@ impl<'a> Expander<'a> {
             self.mistakes.push(Mistake { place: Place { file, ..Place::START }, what });
             return;
         }
-        let content = expand::preprocessed(&content, text.name.ends_with(".S"));
-        let all = lines(&content, file, &mut self.mistakes, &mut self.source.notes);
+        let is_for_c = text.name.ends_with(".S") || text.name.ends_with(".h");
+        if is_for_c && includer.is_none() {
+            let usual = PREDEFINED.into_iter().map(|name| (name, "1"));
+            self.words.extend(usual.map(|(name, value)| (name.into(), value.into())));
+        }
+        let content = expand::preprocessed(&content, is_for_c);
+        let all = lines(&content, file, is_for_c, &mut self.mistakes, &mut self.source.notes);
         let labels = all.iter().filter_map(|line| expand::label(&line.text).map(|(name, _)| name));
         let constants = all.iter().filter_map(|line| {
             let (word, rest) = expand::word(&line.text);
@@ -171,11 +199,19 @@ impl<'a> Expander<'a> {
 
     /// Reads a line, and the lines of the block that it opens.
     fn line(&mut self, line: &Line, rest: &[Line], used: &mut usize) -> Outcome {
-        let text = match self.words.is_empty() {
+        let first = expand::word(&line.text).0;
+        let text = match LITERAL.contains(&first) {
             true => line.text.clone(),
-            false => expand::replaced(&line.text, &|word| self.words.get(word).cloned()),
+            false => self.replaced(&line.text, line.place),
         };
-        let mut line = Line { text, place: line.place };
+        let place = line.place;
+        let statements = expand::statements(&text);
+        if statements.len() > 1 && !LITERAL.contains(&first) {
+            let lines = statements.into_iter().map(|text| Line { text, place });
+            self.block(&lines.collect::<Vec<_>>());
+            return Ok(());
+        }
+        let mut line = Line { text, place };
         // Labels stand for themselves, whatever follows them.
         while let Some((_, bytes)) = expand::label(&line.text) {
             let behind = line.text.split_off(bytes);
@@ -220,6 +256,15 @@ impl<'a> Expander<'a> {
                 let what = format!("{name} ends nothing that was begun");
                 return Err(Mistake { place: line.place, what });
             }
+            ".define" | ".undef" => {
+                let (word, value) = expand::word(arguments);
+                self.words.remove(word);
+                self.macros.retain(|one| name == ".define" || one.name != word);
+                if name == ".define" {
+                    self.words.insert(word.into(), value.trim().into());
+                }
+                return Ok(());
+            }
             name if CONSTANTS.contains(&name) && self.is_word(name, arguments, line.place) => {
                 let (word, value) = expand::word(arguments);
                 let value = value.trim_start().trim_start_matches(',').trim();
@@ -232,6 +277,65 @@ impl<'a> Expander<'a> {
             Some(found) => self.expand(found, word, arguments, line.place),
             None => self.statement(&line),
         }
+    }
+
+    /// Puts what words stand for in their place, and the values of macros that are called within a statement.
+    fn replaced(&self, text: &str, place: Place) -> String {
+        let mut text = text.to_owned();
+        for _ in 0..DEPTH_MAX {
+            let mut next = expand::replaced(&text, &|word| self.words.get(word).cloned());
+            if let Some((from, to, value)) = self.called(&next, place) {
+                next.replace_range(from..to, &value);
+            }
+            if next == text || next.len() > LINE_MAX_BYTES {
+                break;
+            }
+            text = next;
+        }
+        text
+    }
+
+    /// Returns the last call of a macro of one line behind the first word of a statement, and what it becomes.
+    fn called(&self, text: &str, place: Place) -> Option<(usize, usize, String)> {
+        let start = expand::label(text).map_or(0, |(_, end)| end);
+        let start = text.len() - expand::word(&text[start..]).1.len();
+        let mut calls = self.macros.iter().filter_map(|one| {
+            let from = text.get(start..)?.rfind(&format!("{}(", one.name))? + start;
+            let is_part = text[..from].ends_with(lex::is_part);
+            let (open, mut depth) = (from + one.name.len(), 0);
+            let end = text[open..].find(|c| {
+                depth += i32::from(c == '(') - i32::from(c == ')');
+                depth == 0
+            });
+            let to = open + end? + 1;
+            let lines = one.expanded(&text[open..to], 0, place, false)?;
+            let mut lines =
+                lines.iter().map(|line| line.text.trim()).filter(|line| !line.is_empty());
+            let value = lines.next().filter(|_| !is_part)?.to_owned();
+            lines.next().is_none().then_some((from, to, value))
+        });
+        calls.next()
+    }
+
+    /// Reports whether a name is known to conditions.
+    fn is_defined(&self, name: &str, place: Place) -> bool {
+        self.source.names.get(name, place).is_some()
+            || self.words.contains_key(name)
+            || self.macros.iter().any(|one| one.name == name)
+    }
+
+    /// Returns an expression of a condition with numbers in the place of `defined`.
+    fn with_defined(&self, text: &str, place: Place) -> String {
+        let mut rest = text;
+        let mut all = String::new();
+        while let Some((before, after)) = rest.split_once("defined") {
+            let after = after.trim_start();
+            let (name, behind) = expand::word(after.strip_prefix('(').unwrap_or(after));
+            all += &format!("{before}{}", u8::from(self.is_defined(name, place)));
+            let is_call = after.starts_with('(');
+            rest = behind.trim_start().strip_prefix(')').filter(|_| is_call).unwrap_or(behind);
+        }
+        all + rest
     }
 
     /// Reports whether what is given a value is a text that is no number, such as a register or an instruction.
@@ -339,14 +443,12 @@ impl<'a> Expander<'a> {
     }
 
     fn holds(&self, name: &str, arguments: &str, place: Place) -> Result<bool, Mistake> {
-        let defined = || {
-            let name = arguments.trim();
-            self.source.names.get(name, place).is_some()
-                || self.words.contains_key(name)
-                || self.macros.iter().any(|one| one.name == name)
-        };
+        let defined = || self.is_defined(arguments.trim(), place);
         let both = || expand::arguments(arguments, 2);
-        let value = || self.known(arguments, place);
+        let value = || {
+            let text = self.with_defined(arguments, place);
+            self.known(&self.replaced(&text, place), place)
+        };
         Ok(match name {
             ".ifdef" => defined(),
             ".ifndef" | ".ifnotdef" => !defined(),

@@ -317,9 +317,10 @@ fn input_is_read_by_lines_numbers_and_characters() {
     let program = assemble(text, &[], false).unwrap().program;
     let setup = Setup { host: true, ..Setup::default() };
     let mut machine = Machine::new(&program, &setup).unwrap();
-    machine.set_input(b"-42\nabcde\nrest".to_vec());
-    assert_eq!(machine.run(1000, |_| {}), Stopped::Exited { status: b'r'.into() });
-    assert_eq!(String::from_utf8_lossy(machine.output()), "-42abcd2");
+    // A read of a file does not end with a line.
+    machine.set_input(b"-42\nabcde\n0123456789abcdefg".to_vec());
+    assert_eq!(machine.run(1000, |_| {}), Stopped::Exited { status: b'e'.into() });
+    assert_eq!(String::from_utf8_lossy(machine.output()), "-42abcd16");
 }
 
 #[test]
@@ -515,4 +516,35 @@ fn texts_have_their_own_names_and_see_what_is_global() {
 fn all_mistakes_are_counted() {
     let found = assemble(&"foo\n".repeat(500), &[], false).unwrap_err();
     assert_eq!((found.count, found.listed.len()), (500, 100));
+}
+
+/// Returns the status with which a text for the preprocessor of C exits, and what was noted.
+fn preprocessed(text: &str) -> (u32, usize) {
+    let text = Text { name: "a.S".into(), bytes: text.into() };
+    let assembled = super::assemble(&[text], &[], false, &alone).unwrap();
+    let setup = Setup { host: true, stack_bytes: 1 << 12, ..Setup::default() };
+    let mut machine = Machine::new(&assembled.program, &setup).unwrap();
+    let Stopped::Exited { status } = machine.run(1000, |_| {}) else { panic!("no exit") };
+    (status, assembled.notes.len())
+}
+
+#[test]
+fn the_macros_of_c_need_no_semicolon_of_the_author() {
+    let end = "\n li a7, 93\n ecall\n";
+    for (text, status) in [
+        ("#define SQ(d, s) mul d, s, s\n li a0, 3\n SQ(a0, a0)", 9),
+        ("#define F(d) li d, 1; \\\n addi d, d, 2; \\\n addi d, d, 3\n F(a0)", 6),
+        ("#define EMPTY\n li a0, 4\n EMPTY\n", 4),
+        ("#define REG(n) a ## n\n li REG(0), 5", 5),
+        ("#define OFF(n) (n*4)\n li a0, OFF(2)+1", 9),
+        ("#define MAX(a, b) ((a)*((a)>(b))+(b)*((b)>=(a)))\n li a0, MAX(2, 7)", 7),
+        ("#define DO(n, code...) li a1, n; code\n DO(3, add a0, zero, a1)", 3),
+        ("#define S(x) .string #x\n .data\nt: S(A)\n .text\n lbu a0, t", 65),
+        ("#define B (A+4)\n#define A 2\n li a0, B", 6),
+        ("#if defined(X) || !defined(Y) && __riscv_xlen == 32\n li a0, 1\n#endif", 1),
+        ("#ifdef __riscv\n li a0, 1\n#else\n li a0, 2\n#endif", 1),
+        ("#define X t0\n#ifdef X\n li a0, 1\n#endif\n#undef X\n#ifdef X\n li a0, 2\n#endif", 1),
+    ] {
+        assert_eq!(preprocessed(&format!("{text}{end}")), (status, 0), "{text}");
+    }
 }

@@ -179,10 +179,11 @@ impl Machine {
             let bytes = self.memory.bytes(address, 2)?.first_chunk().copied()?;
             Some(u16::from_le_bytes(bytes))
         };
-        let first = half(pc).filter(|_| !self.ends_at(pc));
+        let is_end = pc == self.text_end || pc == self.home;
+        let first = half(pc).filter(|_| !is_end);
         if first.is_some() {
             self.outside += 1;
-        } else if self.control.mtvec == 0 || self.ends_at(pc) {
+        } else if self.control.mtvec == 0 || is_end {
             return Err(Stopped::Left { pc });
         }
         Ok(Instruction::fetch(first, half(pc.wrapping_add(2)), self.compressed))

@@ -3,6 +3,7 @@
 use super::{MTIME_ADDRESS, Machine, Misaligned};
 use crate::csr;
 use crate::decode::{Instruction, Op};
+use crate::encode::RA;
 use crate::step::{Access, Cause, Exception, Interrupt, Step, Trap};
 
 impl Machine {
@@ -39,7 +40,10 @@ impl Machine {
             Op::Rem => Some((a as i32).wrapping_rem(b as i32) as u32),
             Op::RemUnsigned => Some(a.checked_rem(b).unwrap_or(a)),
             Op::Jump => self.jump(step, immediate),
-            Op::JumpRegister => self.go(step, address & !1),
+            Op::JumpRegister => {
+                self.is_return = instruction.rd == 0 && instruction.rs1 == RA.number();
+                self.go(step, address & !1)
+            }
             Op::Equal => self.branch(step, a == second, immediate),
             Op::NotEqual => self.branch(step, a != second, immediate),
             Op::BranchLess => self.branch(step, (a as i32) < second as i32, immediate),

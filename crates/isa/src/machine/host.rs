@@ -162,6 +162,15 @@ impl Machine {
         line
     }
 
+    /// Reads bytes of the input into memory, as of a file: how many, or the number of an error.
+    fn read_input(&mut self, address: u32, most: u32) -> u32 {
+        let left = self.host.input.len().saturating_sub(most as usize);
+        let bytes: Vec<u8> = self.host.input.drain(left..).rev().collect();
+        let count = bytes.len() as u32;
+        self.host.reads_nothing += u64::from(count == 0 && most > 0);
+        if self.store_bytes(address, bytes) { count } else { linux::BAD_ADDRESS }
+    }
+
     /// Reads a line into memory: how many bytes, or the number of an error.
     fn read_line(&mut self, address: u32, most: u32, ends: bool) -> u32 {
         let mut line = self.line(most.saturating_sub(ends.into()));
@@ -283,9 +292,7 @@ impl Machine {
     fn linux_call(&mut self, number: u32, value: u32) -> Option<u32> {
         Some(match number {
             linux::WRITE => self.write_file(value, self.register(A1), self.register(A2)),
-            linux::READ if value == 0 => {
-                self.read_line(self.register(A1), self.register(A2), false)
-            }
+            linux::READ if value == 0 => self.read_input(self.register(A1), self.register(A2)),
             linux::BREAK => self.set_break(value),
             linux::READ => {
                 let read = self.read_file(value, self.register(A1), self.register(A2));
@@ -556,6 +563,15 @@ impl Machine {
             0x0101 => self.host.write(&[low as u8]),
             _ => {}
         }
+    }
+
+    /// Ends a program that stored to the low half of `tohost` alone and then waits: its status, where it did so.
+    pub(super) fn verdict(&mut self) -> Option<u32> {
+        let tohost = Some(self.host.tohost).filter(|tohost| *tohost != NOWHERE)?;
+        let [low, _] = self.words(tohost).filter(|[low, high]| *low != 0 && *high == 0)?;
+        let status = if low == 1 { 0 } else { (low >> 1).max(1) };
+        self.exit(status);
+        Some(status)
     }
 
     /// Carries out a call whose number and arguments are double words of memory.

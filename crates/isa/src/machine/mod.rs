@@ -100,6 +100,10 @@ pub struct Machine {
     reserved: Option<u32>,
     /// Where the program goes that returns from its entry.
     home: u32,
+    /// Where its stack begins.
+    top: u32,
+    /// Whether the last jump to an address in a register was a return.
+    is_return: bool,
     /// Where its instructions end.
     text_end: u32,
     /// Whether its entry is a function of C, whose result is a status.
@@ -182,6 +186,8 @@ impl Machine {
             access_fault: None,
             reserved: None,
             home,
+            top,
+            is_return: false,
             text_end: program.text.end,
             returns_status: entry.is_some_and(|symbol| symbol.name == "main"),
             outside: 0,
@@ -255,10 +261,7 @@ impl Machine {
             self.registers[usize::from(instruction.rd & 31)] = value;
             self.registers[0] = 0;
         } else {
-            let trap = step.trap.ok_or(match step.kind {
-                Kind::Jump => Stopped::Circles { pc: step.pc },
-                _ => Stopped::Asleep { pc: step.pc },
-            })?;
+            let trap = step.trap.ok_or_else(|| self.waits(&step))?;
             step.next = self.enter(trap)?;
             step.writes = 0;
         }
@@ -266,6 +269,16 @@ impl Machine {
         self.steps += 1;
         self.clock += observe(&step).cycles();
         Ok(())
+    }
+
+    /// Returns why there is nothing behind a `wfi` or a jump to itself.
+    #[cold]
+    fn waits(&mut self, step: &Step) -> Stopped {
+        match (self.verdict(), step.kind) {
+            (Some(status), _) => Stopped::Exited { status },
+            (None, Kind::Jump) => Stopped::Circles { pc: step.pc },
+            (None, _) => Stopped::Asleep { pc: step.pc },
+        }
     }
 
     /// Where the next instruction lies.
@@ -287,6 +300,9 @@ impl Machine {
     pub fn set_register(&mut self, register: Register, value: u32) {
         self.registers[usize::from(register.number() & 31)] = value;
         self.registers[0] = 0;
+        if self.steps == 0 && register == SP {
+            self.top = value;
+        }
     }
 
     /// The bytes of memory from an address on; `None` where any of them is not there.
@@ -310,9 +326,10 @@ impl Machine {
         self.access_fault.map(|(pc, trap)| (pc, trap.value))
     }
 
-    /// Whether a program that goes to an address has come to its end.
-    fn ends_at(&self, pc: u32) -> bool {
-        pc == self.text_end || pc == self.home
+    /// Whether a program that goes to an address returns from its entry, and has not called a null pointer.
+    fn is_home(&self, pc: u32) -> bool {
+        let is_whole = self.register(SP) == self.top && self.register(RA) == self.home;
+        pc == self.home && self.is_return && is_whole
     }
 
     /// Instructions carried out so far, and traps taken.

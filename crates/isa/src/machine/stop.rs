@@ -2,7 +2,7 @@
 
 use super::Machine;
 use crate::assembly::TEXT_ADDRESS;
-use crate::encode::{A0, A7};
+use crate::encode::{A0, A7, RA, SP};
 use crate::step::{Cause, Exception, Trap};
 
 /// Why the machine carries out no further instruction.
@@ -58,7 +58,15 @@ impl Machine {
     /// that no handler handles. `None` if it is an end to go by.
     pub fn failure(&self, stopped: Stopped) -> Option<String> {
         match stopped {
-            Stopped::Left { pc } if self.ends_at(pc) => None,
+            Stopped::Left { pc } if pc == self.text_end || self.is_home(pc) => None,
+            Stopped::Left { pc: 0 } if self.home == 0 => {
+                let (ra, sp) = (self.register(RA), self.register(SP));
+                Some(format!(
+                    "it jumped to address 0, and that is no return to its start: ra is {ra:#010x}, sp is {sp:#010x} \
+                     and was {:#010x}",
+                    self.top
+                ))
+            }
             Stopped::Left { pc } => {
                 let low = "; Venus and Ripes have instructions from 0 on, as `.org 0` before them does here";
                 let hint = if pc < TEXT_ADDRESS { low } else { "" };
@@ -87,7 +95,7 @@ impl Machine {
 
     /// Returns what `main` returned, where the program ended so and begins with it.
     pub fn returned(&self, stopped: Stopped) -> Option<i32> {
-        let is_home = matches!(stopped, Stopped::Left { pc } if pc == self.home);
+        let is_home = matches!(stopped, Stopped::Left { pc } if self.is_home(pc));
         (is_home && self.returns_status).then(|| self.register(A0) as i32)
     }
 

@@ -205,6 +205,11 @@ fn tohost_ends_a_program_and_writes() {
     assert_eq!(stopped_after(&[(7, 0), (0, 4)], b"").1, Stopped::Exited { status: 3 });
     // Older tests store the low half alone, again and again.
     assert_eq!(stopped_after(&[(7, 0), (7, 0)], b"").1, Stopped::Exited { status: 3 });
+    // A program that stores the low half once and then waits has ended also.
+    for (value, status) in [(1, 0), (3, 1), (7, 3), (2, 1)] {
+        assert_eq!(stopped_after(&[(value, 0)], b"").1, Stopped::Exited { status });
+    }
+    assert!(matches!(stopped_after(&[(0, 0)], b"").1, Stopped::Circles { .. }));
     let (machine, stopped) = stopped_after(&[(u32::from(b'A'), 0), (0x0101_0000, 4)], b"");
     assert_eq!((machine.output(), machine.failure(stopped)), (&b"A"[..], None));
     let call = block([64, 0, 1, 0, DATA + 64, 0, 3, 0], b"");
@@ -236,6 +241,16 @@ fn failures_are_told_from_ends() {
     assert_eq!(failure(&[three], &[]), None);
     let wild = failure(&[lui(A0, 0x90000), jalr(RA, 0, A0)], &[]);
     assert_eq!(wild.as_deref(), Some("it jumped to 0x90000000, where no memory is"));
+    // Address 0 is an end only for a return from the entry.
+    let zero = addi(A1, ZERO, 0);
+    for words in [
+        vec![zero, jalr(RA, 0, A1)],
+        vec![zero, jalr(ZERO, 0, A1)],
+        vec![addi(SP, SP, -16), addi(RA, ZERO, 0), ret()],
+    ] {
+        let why = failure(&words, &[("main", BASE)]);
+        assert!(why.is_some_and(|why| why.contains("address 0")));
+    }
     let stored = failure(&[sw(A0, 0, ZERO)], &[]);
     assert!(stored.unwrap().contains("store access fault at 0x00001000"));
     // A handler that stops, and one that faults.
