@@ -358,7 +358,7 @@ fn beyond(case: &Case<'_>, one: At<'_>, found: Option<&ScaleCause>) -> Option<Sc
     // Ready workers beside idle CPUs were not given them yet: nobody lacks a CPU, unless taking turns costs something.
     let has_idle_cpus =
         used(case, one, most).is_some_and(|used| used < BUSY) && (!falls || sleep_more_than_wait);
-    // Nor does anybody whose workers sleep most of the time, whoever uses the CPUs meanwhile.
+    // Nor does a program whose workers sleep most of the time, even if others use the CPUs meanwhile.
     let mostly_sleeps = asleep > MOSTLY && sleep_more_than_wait;
     let own = own_used(case, one, most).filter(|own| *own < BUSY);
     if let Some(own) = own.filter(|_| has_idle_cpus || mostly_sleeps) {
