@@ -109,6 +109,10 @@ fn scan(
             ';' if depth > 0 || is_for_c && line.text.starts_with(".define ") => {
                 line.text.extend(reader.next());
             }
+            '\n' if depth > 0 && line.text.contains(';') => {
+                reader.next();
+                line.text.push(' ');
+            }
             '\n' | ';' if c == '\n' || !is_comment => {
                 reader.next();
                 let next = Line { text: String::new(), place: reader.place };

@@ -52,20 +52,8 @@ const LITERAL: [&str; 8] =
     [".define", ".undef", ".if", ".ifdef", ".ifndef", ".ifnotdef", ".elseif", ".macro"];
 
 /// Words that the C preprocessor has for this machine.
-const PREDEFINED: [&str; 12] = [
-    "__riscv",
-    "__ASSEMBLER__",
-    "__ELF__",
-    "__riscv_atomic",
-    "__riscv_compressed",
-    "__riscv_mul",
-    "__riscv_div",
-    "__riscv_muldiv",
-    "__riscv_float_abi_soft",
-    "__riscv_cmodel_medlow",
-    "__riscv_c",
-    "__riscv_m",
-];
+const PREDEFINED: &str = "__riscv __ASSEMBLER__ __ELF__ __riscv_atomic __riscv_compressed __riscv_mul __riscv_div \
+    __riscv_muldiv __riscv_float_abi_soft __riscv_cmodel_medlow __riscv_m __riscv_a __riscv_c";
 
 type Outcome = Result<(), Mistake>;
 
@@ -153,8 +141,8 @@ impl<'a> Expander<'a> {
         }
         let is_for_c = text.name.ends_with(".S") || text.name.ends_with(".h");
         if is_for_c && includer.is_none() {
-            let usual = PREDEFINED.into_iter().map(|name| (name, "1"));
-            self.words.extend(usual.map(|(name, value)| (name.into(), value.into())));
+            let names = PREDEFINED.split_whitespace();
+            self.words.extend(names.map(|name| (name.into(), "1".into())));
         }
         let content = expand::preprocessed(&content, is_for_c);
         let all = lines(&content, file, is_for_c, &mut self.mistakes, &mut self.source.notes);

@@ -539,6 +539,8 @@ fn the_macros_of_c_need_no_semicolon_of_the_author() {
         ("#define OFF(n) (n*4)\n li a0, OFF(2)+1", 9),
         ("#define MAX(a, b) ((a)*((a)>(b))+(b)*((b)>=(a)))\n li a0, MAX(2, 7)", 7),
         ("#define DO(n, code...) li a1, n; code\n DO(3, add a0, zero, a1)", 3),
+        ("#define DO(n, code...) li a1, n; code\n DO(3, nop; \\\n nop;\n add a0, zero, a1)", 3),
+        ("#define ONE nop; li a0, 1\n#define TWO ONE; addi\n TWO a0, a0, 1", 2),
         ("#define S(x) .string #x\n .data\nt: S(A)\n .text\n lbu a0, t", 65),
         ("#define B (A+4)\n#define A 2\n li a0, B", 6),
         ("#if defined(X) || !defined(Y) && __riscv_xlen == 32\n li a0, 1\n#endif", 1),
