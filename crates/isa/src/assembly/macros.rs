@@ -222,27 +222,34 @@ impl<'a> Expander<'a> {
             let end = rest.get(body.len() + 1).map_or("", |line| line.text.as_str());
             return self.opened(&name, arguments, body, end, line.place);
         }
-        match name.as_str() {
-            ".include" | ".import" | ".incbin" => return self.other(&name, arguments, line.place),
-            ".end" => {
-                self.ended = true;
-                return Ok(());
-            }
-            ".exitm" => {
-                self.exits = self.depth > 0;
-                return Ok(());
-            }
+        if let Some(done) = self.directive(&name, arguments, line.place) {
+            return done;
+        }
+        match self.find(word, arguments) {
+            Some(found) => self.expand(found, word, arguments, line.place),
+            None => self.statement(&line),
+        }
+    }
+
+    /// Carries out a directive of the expansion itself; `None` of any other word.
+    fn directive(
+        &mut self,
+        name: &str,
+        arguments: &str,
+        place: Place,
+    ) -> Option<Result<(), Mistake>> {
+        match name {
+            ".include" | ".import" | ".incbin" => return Some(self.other(name, arguments, place)),
+            ".end" => self.ended = true,
+            ".exitm" => self.exits = self.depth > 0,
             ".error" => {
                 let what = arguments.trim().trim_matches('"').into();
-                return Err(Mistake { place: line.place, what });
+                return Some(Err(Mistake { place, what }));
             }
-            ".altmacro" | ".noaltmacro" => {
-                self.is_alternate = name == ".altmacro";
-                return Ok(());
-            }
+            ".altmacro" | ".noaltmacro" => self.is_alternate = name == ".altmacro",
             ".endm" | ".end_macro" | ".endr" | ".endif" | ".else" | ".elseif" => {
                 let what = format!("{name} ends nothing that was begun");
-                return Err(Mistake { place: line.place, what });
+                return Some(Err(Mistake { place, what }));
             }
             ".define" | ".undef" => {
                 let (word, value) = expand::word(arguments);
@@ -251,20 +258,15 @@ impl<'a> Expander<'a> {
                 if name == ".define" {
                     self.words.insert(word.into(), value.trim().into());
                 }
-                return Ok(());
             }
-            name if CONSTANTS.contains(&name) && self.is_word(name, arguments, line.place) => {
+            name if CONSTANTS.contains(&name) && self.is_word(name, arguments, place) => {
                 let (word, value) = expand::word(arguments);
                 let value = value.trim_start().trim_start_matches(',').trim();
                 self.words.insert(word.into(), value.into());
-                return Ok(());
             }
-            _ => {}
+            _ => return None,
         }
-        match self.find(word, arguments) {
-            Some(found) => self.expand(found, word, arguments, line.place),
-            None => self.statement(&line),
-        }
+        Some(Ok(()))
     }
 
     /// Puts what words stand for in their place, and the values of macros that are called within a statement.

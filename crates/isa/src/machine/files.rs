@@ -32,6 +32,17 @@ pub(super) enum Mode {
     Append,
 }
 
+impl Mode {
+    /// Returns what is done with a file that is opened with some flags.
+    pub(super) fn of_flags(flags: u32, append: u32) -> Self {
+        match flags {
+            _ if flags & append != 0 => Mode::Append,
+            _ if flags & 3 != 0 => Mode::Write,
+            _ => Mode::Read,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 struct Open {
     name: String,

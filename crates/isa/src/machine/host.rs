@@ -19,15 +19,6 @@ const CYCLES_OF_SECOND: u64 = 1_000_000;
 /// An address that no double word has.
 const NOWHERE: u32 = 1;
 
-/// Returns what is done with a file that is opened with some flags.
-fn mode(flags: u32, append: u32) -> Mode {
-    match flags {
-        _ if flags & append != 0 => Mode::Append,
-        _ if flags & 3 != 0 => Mode::Write,
-        _ => Mode::Read,
-    }
-}
-
 /// What the host knows of a program.
 #[derive(Clone, Debug)]
 pub(super) struct Host {
@@ -303,7 +294,7 @@ impl Machine {
                 0
             }
             linux::OPEN_AT if value == linux::HERE => {
-                let mode = mode(self.register(A2), linux::APPEND);
+                let mode = Mode::of_flags(self.register(A2), linux::APPEND);
                 let file = self.open_file(self.register(A1), mode);
                 if file == NOTHING { linux::NO_FILE } else { file }
             }
@@ -346,7 +337,7 @@ impl Machine {
             }
             41 => self.random(),
             42 => self.random() % self.register(A1).max(1),
-            1024 => self.open_file(value, mode(self.register(A1), APPEND)),
+            1024 => self.open_file(value, Mode::of_flags(self.register(A1), APPEND)),
             VENUS_OPEN if is_venus => match second {
                 1 => self.open_file(value, Mode::Write),
                 2 => self.open_file(value, Mode::Append),
