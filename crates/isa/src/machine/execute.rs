@@ -3,7 +3,6 @@
 use super::{MTIME_ADDRESS, Machine, Misaligned};
 use crate::csr;
 use crate::decode::{Instruction, Op};
-use crate::encode::RA;
 use crate::step::{Access, Cause, Exception, Interrupt, Step, Trap};
 
 impl Machine {
@@ -41,7 +40,7 @@ impl Machine {
             Op::RemUnsigned => Some(a.checked_rem(b).unwrap_or(a)),
             Op::Jump => self.jump(step, immediate),
             Op::JumpRegister => {
-                self.is_return = instruction.rd == 0 && instruction.rs1 == RA.number();
+                self.is_return = instruction.rd == 0 && instruction.rs1 != 0;
                 self.go(step, address & !1)
             }
             Op::Equal => self.branch(step, a == second, immediate),

@@ -2,7 +2,7 @@
 
 use super::Machine;
 use crate::assembly::TEXT_ADDRESS;
-use crate::encode::{A0, A7, RA, SP};
+use crate::encode::{A0, A7, RA};
 use crate::step::{Cause, Exception, Trap};
 
 /// Why the machine carries out no further instruction.
@@ -60,12 +60,8 @@ impl Machine {
         match stopped {
             Stopped::Left { pc } if pc == self.text_end || self.is_home(pc) => None,
             Stopped::Left { pc: 0 } if self.home == 0 => {
-                let (ra, sp) = (self.register(RA), self.register(SP));
-                Some(format!(
-                    "it jumped to address 0, and that is no return to its start: ra is {ra:#010x}, sp is {sp:#010x} \
-                     and was {:#010x}",
-                    self.top
-                ))
+                let ra = self.register(RA);
+                Some(format!("it called address 0, a null pointer; ra is {ra:#010x}"))
             }
             Stopped::Left { pc } => {
                 let low = "; Venus and Ripes have instructions from 0 on, as `.org 0` before them does here";

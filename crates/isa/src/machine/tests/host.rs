@@ -241,16 +241,13 @@ fn failures_are_told_from_ends() {
     assert_eq!(failure(&[three], &[]), None);
     let wild = failure(&[lui(A0, 0x90000), jalr(RA, 0, A0)], &[]);
     assert_eq!(wild.as_deref(), Some("it jumped to 0x90000000, where no memory is"));
-    // Address 0 is an end only for a return from the entry.
+    // Address 0 is no end for a call, and for a jump by a register it is one, whatever became of the stack.
     let zero = addi(A1, ZERO, 0);
-    for words in [
-        vec![zero, jalr(RA, 0, A1)],
-        vec![zero, jalr(ZERO, 0, A1)],
-        vec![addi(SP, SP, -16), addi(RA, ZERO, 0), ret()],
-    ] {
+    for words in [[zero, jalr(RA, 0, A1)], [zero, jalr(ZERO, 0, ZERO)]] {
         let why = failure(&words, &[("main", BASE)]);
         assert!(why.is_some_and(|why| why.contains("address 0")));
     }
+    assert_eq!(failure(&[addi(SP, SP, -16), ret()], &[("main", BASE)]), None);
     let stored = failure(&[sw(A0, 0, ZERO)], &[]);
     assert!(stored.unwrap().contains("store access fault at 0x00001000"));
     // A handler that stops, and one that faults.
