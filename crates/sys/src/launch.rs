@@ -109,9 +109,9 @@ pub fn arrange(command: &mut Command, launch: &Launch) -> Result<Start> {
 /// `ENOMEM`.
 pub fn report_begin(command: &mut Command) -> Result<Start> {
     let words = Arc::new(shared(WORDS * size_of::<AtomicU64>())?);
-    let told = Arc::clone(&words);
+    let shared_words = Arc::clone(&words);
     let report = move || {
-        tell(&told);
+        tell(&shared_words);
         Ok(())
     };
     // SAFETY: `tell` makes system calls only and writes to memory that was allocated here. It takes no lock and

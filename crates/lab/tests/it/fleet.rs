@@ -363,8 +363,8 @@ fn an_interrupt_leaves_the_jobs() {
     sys::process::kill(child.id() as i32, sys::signal::SIGINT).unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", said(&output));
-    let told = stderr(&output);
-    assert!(told.contains("interrupted") && told.contains("fleet cancel"), "{told}");
+    let printed = stderr(&output);
+    assert!(printed.contains("interrupted") && printed.contains("fleet cancel"), "{printed}");
     assert!(!cluster.calls().contains("scancel"), "{}", cluster.calls());
 }
 

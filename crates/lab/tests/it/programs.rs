@@ -184,11 +184,11 @@ fn refuses(dir: &Path, refused: &[(&[&str], &str)]) {
 }
 
 fn refused(session: &Path, output: &Output, wanted: &str) {
-    let told = told(output);
+    let text = told(output);
     assert_eq!(output.status.code(), Some(2), "{wanted}: {}", said(output));
-    assert!(told.starts_with("error: ") && told.contains(wanted), "{wanted}: {told}");
-    let line = told.lines().next().unwrap_or_default();
-    assert!(line.len() > 20 && !told.contains("panicked"), "{wanted}: {told}");
+    assert!(text.starts_with("error: ") && text.contains(wanted), "{wanted}: {text}");
+    let line = text.lines().next().unwrap_or_default();
+    assert!(line.len() > 20 && !text.contains("panicked"), "{wanted}: {text}");
     assert!(!session.exists(), "{wanted}: it left a session");
 }
 
@@ -265,8 +265,8 @@ fn what_is_no_program_is_one_sentence() {
     refuses(dir.path(), &refused);
     let moved = scruple().args(["run", "icache", "--elf", &good]).output().unwrap();
     assert_eq!(moved.status.code(), Some(2), "{}", said(&moved));
-    let told = told(&moved);
-    assert!(told.contains("--elf") && told.contains("scruple core FILE… --sweep"), "{told}");
+    let text = told(&moved);
+    assert!(text.contains("--elf") && text.contains("scruple core FILE… --sweep"), "{text}");
 }
 
 #[test]
