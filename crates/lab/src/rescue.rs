@@ -20,6 +20,9 @@ pub(crate) fn displaced(
     manifest: &Manifest,
     records: &[Record],
 ) -> Option<anyhow::Error> {
+    writer.must_be_whole().err()?;
+    // What is left once it is done: both files of a folder that is removed go, one after the other.
+    std::thread::sleep(REMOVING);
     let error = writer.must_be_whole().err()?;
     let Error::Displaced { place, .. } = &error else { return Some(error.into()) };
     let trials = records.len();
@@ -47,7 +50,6 @@ pub(crate) fn displaced(
 /// Stores a session again in a new folder beside its own, unless somebody removed both of its files: what was
 /// done to them stays as it is. Returns the new folder.
 fn rescued(dir: &Path, manifest: &Manifest, records: &[Record]) -> Option<PathBuf> {
-    std::thread::sleep(REMOVING);
     let is_there = [MANIFEST_FILE, TRIALS_FILE].iter().any(|name| dir.join(name).exists());
     let name = dir.file_name().filter(|_| is_there && !records.is_empty())?;
     for number in 1..=RESCUES_MAX {
