@@ -23,6 +23,7 @@ pub(crate) fn ask(args: &AskArgs) -> anyhow::Result<Exit> {
         }
     }
     // A folder of sessions also holds those of other experiments.
+    let known = unknown.is_empty();
     if answers.is_empty() {
         unknown.into_iter().next().map_or(Ok(()), |(_, error)| Err(error))?;
     } else {
@@ -32,7 +33,7 @@ pub(crate) fn ask(args: &AskArgs) -> anyhow::Result<Exit> {
     }
     ui::show(args.json, &answers, |width| report::asked(&answers).text(width))?;
     let all = answers.iter().all(|answer| answer.result.estimate.is_some());
-    Ok(if all { Exit::Done } else { Exit::Incomplete })
+    Ok(if all && known { Exit::Done } else { Exit::Incomplete })
 }
 
 fn answer(stored: &store::Stored, design: &Design, quantity: &Quantity) -> Asked {

@@ -3,6 +3,9 @@
 use anyhow::bail;
 use model::Design;
 
+/// The most experiments that an error names as being about a word.
+const ABOUT_MAX: usize = 6;
+
 /// Returns the designs that `scruple run` measures, in the catalog's order.
 pub(crate) fn designs() -> Vec<Design> {
     experiments::CATALOG.iter().map(|experiment| (experiment.design)()).collect()
@@ -35,14 +38,22 @@ pub(crate) fn find(designs: &[Design], name: &str) -> anyhow::Result<Design> {
 /// Checks that a name is among the known ones.
 ///
 /// # Errors
-/// If it is not: `what` and the name, the known name that is most like it, and all known names.
+/// If it is not: `what` and the name, the known names that are about it or else the one that is most like it,
+/// and all known names.
 pub(crate) fn known(what: &str, name: &str, known: &[&str]) -> anyhow::Result<()> {
     if known.contains(&name) {
         return Ok(());
     }
-    let meant = ask::meant(name, known.iter().copied());
-    let meant = meant.map_or_else(String::new, |meant| format!("did you mean {meant}? "));
-    bail!("{what} {name:?}; {meant}there are: {}", known.join(", "))
+    let designs = all();
+    let about =
+        report::experiments_about(name, &designs).into_iter().map(|design| design.id.as_str());
+    let about: Vec<&str> = about.filter(|id| known.contains(id)).take(ABOUT_MAX).collect();
+    let hint = match (about.is_empty(), ask::meant(name, known.iter().copied())) {
+        (false, _) => format!("about it: {}. ", about.join(", ")),
+        (true, Some(meant)) => format!("did you mean {meant}? "),
+        (true, None) => String::new(),
+    };
+    bail!("{what} {name:?}; {hint}there are: {}", known.join(", "))
 }
 
 /// Returns the present design of a stored session's experiment: that of the catalog or of the session's preset,
@@ -62,4 +73,44 @@ pub(crate) fn again(stored: &Design, preset: Option<&model::Preset>) -> anyhow::
         return Ok(made);
     }
     find(&all(), &stored.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_people_use_lead_to_an_experiment() {
+        let designs = designs();
+        for (words, wanted) in [
+            ("fork", "create"),
+            ("pthreads", "create"),
+            ("threads", "workers"),
+            ("multiprocessing", "workers"),
+            ("context switch", "switch"),
+            ("coroutine", "switch"),
+            ("page faults", "fault"),
+            ("MESI", "false_sharing"),
+            ("mutex", "counters"),
+            ("race condition", "counters"),
+            ("thread safety", "reentrancy"),
+            ("segfault", "isolation"),
+            ("SIGINT", "signals"),
+            ("jemalloc", "allocator"),
+            ("event loop", "servers"),
+            ("asyncio", "servers"),
+            ("Amdahl", "speedup"),
+            ("syscall", "kernel_entry"),
+            ("out of memory", "memory_limit"),
+            ("rdtsc", "clock"),
+            ("instruction cache", "icache"),
+            ("exception", "traps"),
+        ] {
+            let found = report::experiments_about(words, &designs);
+            let first = found.iter().take(ABOUT_MAX).any(|design| design.id == wanted);
+            assert!(first, "{words}: {:?}", found.iter().map(|it| &it.id).collect::<Vec<_>>());
+        }
+        let error = known("no experiment is named", "fork", &["create", "null"]).unwrap_err();
+        assert!(error.to_string().contains("about it: create."), "{error}");
+    }
 }

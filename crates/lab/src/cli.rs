@@ -129,7 +129,7 @@ pub(crate) enum Command {
     /// Analyse a stored session again
     ///
     /// It writes summary.json and report.html into the session's folder and prints the summary. With
-    /// the names of experiments, or --terminal, it draws the report's charts in the terminal instead
+    /// the names of experiments, or --terminal, it prints answers, figures and claims instead
     /// and writes nothing, so the folder may be read-only.
     ///
     /// It takes the latest session in scruple-sessions/ if no session is named, and says so on standard
@@ -485,7 +485,7 @@ pub(crate) struct ReportArgs {
     /// Draw these experiments of the session in the terminal
     #[arg(value_name = "EXPERIMENT", conflicts_with_all = ["output", "json"])]
     pub(crate) experiments: Vec<String>,
-    /// Draw all experiments of the session in the terminal
+    /// Print answer, figure and claims of each experiment in the terminal
     #[arg(long, conflicts_with_all = ["output", "json"])]
     pub(crate) terminal: bool,
     /// Print everything in the terminal: also definitions, tables of estimates and outcomes

@@ -2,11 +2,13 @@
 
 use crate::cli::{Cli, ExplainArgs, ListArgs, ReportArgs};
 use crate::exit::Exit;
-use crate::{catalog, destination, input, lookup, redaction, session, ui};
+use crate::{catalog, destination, input, lookup, redaction, session, session_folders, ui};
 use anyhow::{Context, bail};
 use clap::CommandFactory;
 use clap::builder::PossibleValuesParser;
 use model::{Design, Manifest};
+use session_folders::SESSIONS_MAX;
+use std::path::PathBuf;
 
 /// Lists the experiments, and for people the presets.
 pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
@@ -20,11 +22,31 @@ pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
 }
 
 pub(crate) fn explain(args: &ExplainArgs) -> anyhow::Result<Exit> {
-    let design = catalog::find(&catalog::all(), &args.experiment)?;
+    let designs = catalog::all();
+    let name = &args.experiment;
+    if !args.shown.json && !designs.iter().any(|design| design.id == *name) {
+        let presets: Vec<_> = experiments::presets().into_iter().map(|it| it.about).collect();
+        let is_preset = presets.iter().any(|preset| preset.name == *name);
+        let listed = catalog::designs();
+        let about = report::catalog::about(name, &listed, &presets, &commands(), ui::width());
+        if let Some(about) = about.filter(|_| !is_preset) {
+            ui::people(&about)?;
+            return Ok(Exit::Done);
+        }
+    }
+    let design = catalog::find(&designs, name)?;
     ui::show(args.shown.json, &design, |width| {
         report::catalog::explain(&design, args.shown.profile, width, args.all)
     })?;
     Ok(Exit::Done)
+}
+
+/// Returns the names of the commands, each with what it is for.
+fn commands() -> Vec<(String, String)> {
+    let cli = Cli::command();
+    let shown = cli.get_subcommands().filter(|it| !it.is_hide_set());
+    let about = |it: &clap::Command| it.get_about().map(ToString::to_string).unwrap_or_default();
+    shown.map(|it| (it.get_name().to_string(), about(it))).collect()
 }
 
 pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
@@ -34,6 +56,9 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
         first.map(String::from).into_iter().chain(args.experiments.clone()).collect();
     if first.is_some() && (args.output.is_some() || args.json) {
         bail!("an experiment is drawn in the terminal, which --output and --json do not do");
+    }
+    if !destination::is_session(&dir) && dir.is_dir() {
+        return each(&session_folders::of_path(&dir, SESSIONS_MAX, "report takes")?, args);
     }
     let mut stored = store::open(&dir)?;
     session::say_what_is_odd(&stored);
@@ -79,6 +104,44 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
         session::say_where(&path, &summary, beside)?;
     }
     Ok(Exit::Done)
+}
+
+/// Analyses each of some sessions again, writes its pages, and says in a line what it decided; or draws the
+/// experiments that were named, of each session that has them.
+fn each(folders: &[PathBuf], args: &ReportArgs) -> anyhow::Result<Exit> {
+    if args.output.is_some() || args.json || args.redact {
+        bail!("--output, --json and --redact take one session, not a folder of them");
+    }
+    let mut exit = Exit::Done;
+    for dir in folders {
+        let stored = store::open(dir)?;
+        session::say_what_is_odd(&stored);
+        let summary = session::summary(&stored);
+        let whole = report::Session {
+            manifest: &stored.manifest,
+            records: &stored.records,
+            summary: &summary,
+        };
+        if !args.terminal && !args.all && args.experiments.is_empty() {
+            session::rewrite(dir, &whole)?;
+            let page = dir.join(report::REPORT_PAGE);
+            ui::people(&format!("{}\n  {}", page.display(), report::in_a_line(&whole)))?;
+            continue;
+        }
+        let has = |name: &&String| summary.experiments.iter().any(|one| one.id == **name);
+        let (named, absent): (Vec<&String>, Vec<&String>) = args.experiments.iter().partition(has);
+        for name in &absent {
+            ui::note(&format!("{} is left out: it has no experiment {name}", dir.display()));
+            exit = Exit::Incomplete;
+        }
+        if named.is_empty() && !args.experiments.is_empty() {
+            continue;
+        }
+        let named: Vec<String> = named.into_iter().cloned().collect();
+        ui::result(&format!("{}:", dir.display()))?;
+        draw(&whole, &named, args.all)?;
+    }
+    Ok(exit)
 }
 
 /// Draws experiments of a session, or all of them, and leaves its folder alone.

@@ -22,6 +22,12 @@ pub struct Design {
     /// Words by which people look for it, beyond those that a report shows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<String>,
+    /// The finding that says why the first one is as it is; empty where none does.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
+    /// Why the first finding is as it is, as far as is known without a measurement; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub because: String,
     /// What the trial does, in a few sentences for somebody who doubts it.
     pub method: String,
     /// The controlled variables.

@@ -2,7 +2,7 @@
 
 use model::{
     Caches, Cell, ClaimResult, Design, Factor, Inquiry, Lies, Likeness, Lost, Manifest, Outcome,
-    ProgramFile, Quantity, Record, Region, Response, Term, Treatment, Verdict,
+    ProgramFile, Quantity, Record, Region, Response, Term, Treatment, Unit, Verdict,
 };
 use wording::number::{self, Terms};
 use wording::{command_line, counted, quoted, short};
@@ -36,13 +36,14 @@ pub(crate) fn verdict(verdict: Verdict) -> &'static str {
 
 /// Returns a claim's verdict with the region that it was tested against: "Refuted (claimed: at least 2×)",
 /// "Inconclusive, points to true (claimed: at most 5 %)".
-pub(crate) fn judged(claim: &ClaimResult) -> String {
+pub(crate) fn judged(claim: &ClaimResult, design: &Design) -> String {
     let points = match claim.open.and_then(|open| open.leans) {
         Some(Verdict::Supported) => ", points to true",
         Some(Verdict::Refuted) => ", points to false",
         _ => "",
     };
-    let region = region(claim.holds_if, number::terms(&claim.result));
+    let terms = number::terms(&claim.result);
+    let region = claimed(&claim.result.quantity, claim.holds_if, terms, design);
     format!("{}{points} (claimed: {region})", wording::capital(verdict(claim.verdict)))
 }
 
@@ -74,6 +75,32 @@ pub(crate) fn lost(lost: &Lost) -> String {
         number::count(lost.of.into()),
         number::count(lost.other_of.into())
     )
+}
+
+/// Returns where a claim's number must lie. Of something that is counted whole, a region ends between two
+/// counts, so that none lies on its edge, and is told by the counts in it: "5 or more" for "at least 4.5".
+pub(crate) fn claimed(
+    quantity: &Quantity,
+    holds_if: Region,
+    terms: Terms<'_>,
+    design: &Design,
+) -> String {
+    let is_rate = design.is_frequency(quantity.response());
+    let is_between = |end: f64| end.rem_euclid(1.0) == 0.5;
+    let ends = [holds_if.low, holds_if.high];
+    if terms != Terms::In(&Unit::Count) || is_rate || !ends.into_iter().flatten().all(is_between) {
+        return region(holds_if, terms);
+    }
+    let whole = |end: f64| number::limit(end, terms);
+    match ends.map(|end| end.unwrap_or_default()) {
+        [low, high] if holds_if.low.is_none() => match high.floor() {
+            0.0 => "none".into(),
+            most => format!("{} at most", whole(most.max(low))),
+        },
+        [low, _] if holds_if.high.is_none() => format!("{} or more", whole(low.ceil())),
+        [low, high] if low.ceil() == high.floor() => whole(low.ceil()),
+        [low, high] => format!("between {} and {}", whole(low.ceil()), whole(high.floor())),
+    }
 }
 
 /// Where a number must lie, in its own terms: "between 2.0× and 3.0×", "at least 15×".

@@ -12,7 +12,7 @@ use model::{
     Term, Unit, Yes,
 };
 
-const KEYS: &str = "version chapter question words method precision precise time_limit needs factors grids \
+const KEYS: &str = "version chapter question words why because method precision precise time_limit needs factors grids \
     responses findings figures accounts claims headlines controls planted diagnoses";
 
 const RESPONSE_KEYS: &str =
@@ -60,6 +60,7 @@ pub fn experiment_with(id: &str, text: &str, responses: Vec<Response>) -> Result
         chapter: top.text_of("chapter")?,
         question: top.text_of("question")?,
         words: top.read("words", |words| words.words("a list of words"))?.unwrap_or_default(),
+        because: optional_line(&top, "because")?,
         method: line(&top, "method")?,
         needs: needs(&top)?,
         precision: share(&top.needed("precision")?)?,
@@ -73,6 +74,7 @@ pub fn experiment_with(id: &str, text: &str, responses: Vec<Response>) -> Result
     design.responses.extend(own);
     design.findings = each(top.entries_of("findings")?, |value| finding(value, &design))?;
     top.read("precise", |precise| set_precise(precise, &mut design.findings))?;
+    design.why = top.read("why", |value| finding_named(value, &design))?.unwrap_or_default();
     design.figures = figures::read(&top, &design)?;
     design.accounts = each(top.entries_of("accounts")?, |value| account(value, &design))?;
     design.claims = each(top.entries_of("claims")?, |value| claim(value, &design))?;
@@ -104,6 +106,20 @@ fn unwrapped(text: &str) -> String {
 
 fn line(table: &Value<'_>, key: &str) -> Result<String> {
     table.text_of(key).map(|text| unwrapped(&text))
+}
+
+fn optional_line(table: &Value<'_>, key: &str) -> Result<String> {
+    Ok(table.read(key, |value| value.text("a text"))?.map_or(String::new(), |it| unwrapped(&it)))
+}
+
+/// Returns the name of a finding of a design.
+fn finding_named(value: &Value<'_>, design: &Design) -> Result<String> {
+    let id = value.text("the name of a finding")?;
+    let known = design.findings.iter().map(|finding| finding.id.as_str());
+    if known.clone().any(|known| known == id) {
+        return Ok(id);
+    }
+    Err(value.error(no_such("finding", &id, known)))
 }
 
 pub(crate) fn in_unit(value: &Value<'_>, unit: &Unit) -> Result<f64> {

@@ -36,6 +36,8 @@ fn redact_study(
         chapter,
         question: _,
         words: _,
+        why: _,
+        because: _,
         method,
         factors,
         grids,

@@ -2,7 +2,7 @@
 
 use super::styled::{marked, plain, plain_words, style, styled};
 use super::{claims, table};
-use crate::doc::{Block, Doc, Fold, Note, Role, Table, Text, Tone};
+use crate::doc::{Block, Doc, Note, Role, Table, Text, Tone};
 use crate::text::{BOLD, CARE, DIM, bounded, paint};
 
 /// Whether details are shown.
@@ -10,8 +10,6 @@ use crate::text::{BOLD, CARE, DIM, bounded, paint};
 pub(crate) enum Folds {
     /// All of them.
     Open,
-    /// Those with answers, figures or claims, which say what the verdicts rest on.
-    Verdicts,
     /// None.
     Closed,
 }
@@ -96,7 +94,7 @@ fn block(block: &Block<'_>, width: usize, folds: Folds) -> Vec<String> {
         Block::Claims(claims) => claims::lines(claims, width, folds),
         Block::KeyClaims(claims) => claims::lines(claims, width, Folds::Closed),
         Block::OnPage(_) => Vec::new(),
-        Block::Fold(fold) if folds == Folds::Open || (folds == Folds::Verdicts && tells(fold)) => {
+        Block::Fold(fold) if folds == Folds::Open => {
             let mut lines = styled(BOLD, &fold.label.words(), "", width);
             let inner = self::lines(&fold.blocks, width.saturating_sub(2), folds);
             lines.extend(inner.iter().map(|line| indented(line)));
@@ -121,15 +119,6 @@ fn block(block: &Block<'_>, width: usize, folds: Folds) -> Vec<String> {
             out
         }
     }
-}
-
-/// Reports whether details are answers, figures or claims.
-fn tells(fold: &Fold<'_>) -> bool {
-    let tells = |block: &Block<'_>| {
-        matches!(block, Block::Claims(_) | Block::Figure(_) | Block::Chart(..))
-            || matches!(block, Block::Paragraph(Role::Answer | Role::Further, _))
-    };
-    fold.blocks.iter().any(tells)
 }
 
 fn indented(line: &str) -> String {

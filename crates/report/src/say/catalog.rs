@@ -1,6 +1,7 @@
 //! What can be measured, before anything is: the catalog, an experiment of it, the card of a number.
 
 use super::chapter::Chapter;
+use super::topic;
 use crate::doc::{Block, Doc, Kind, Role, Table, Text, Tone};
 use crate::paint;
 use crate::words;
@@ -16,6 +17,9 @@ const SENTENCE_CHARACTERS: usize = 1000;
 /// Sentences of a method, and levels, findings or claims, that a terminal shows unasked.
 const METHOD_SENTENCES: usize = 2;
 const LINES_MAX: usize = 3;
+
+/// Experiments, figures, claims and commands that are named for some words, of each.
+const FOUND_MAX: usize = 6;
 
 /// Returns one experiment per entry, by chapter: its name, its question, and how many treatments the
 /// profile measures; for a terminal of `width` columns, with ANSI colours.
@@ -69,6 +73,63 @@ pub fn explain(design: &Design, profile: Profile, width: usize, all: bool) -> St
     doc.push(Block::heading(4, "What a trial does"));
     doc.blocks.extend(if all { experiment(design, profile) } else { in_short(design) });
     doc.text(width)
+}
+
+/// Returns what knows about some words: experiments with their questions, figures and claims in which the words
+/// stand, presets, and the commands among `commands` (name and purpose); for a terminal of `width` columns,
+/// with ANSI colours. `None` if nothing does.
+pub fn about(
+    phrase: &str,
+    designs: &[Design],
+    presets: &[Preset],
+    commands: &[(String, String)],
+    width: usize,
+) -> Option<String> {
+    let named = |text: &str| topic::names(text, phrase);
+    let experiments = topic::experiments_about(phrase, designs);
+    let row = |name: &str, text: &str| [name.to_string(), text.to_string()];
+    let presets = presets.iter().filter(|it| named(&it.name) || named(&it.question));
+    let figures = experiments.iter().flat_map(|design| {
+        let figures = design.figures.iter().enumerate();
+        let figures =
+            figures.filter(|(_, it)| named(&it.title) || it.words.iter().any(|it| named(it)));
+        figures.map(|(at, figure)| row(&format!("{}-chart-{}", design.id, at + 1), &figure.title))
+    });
+    let claims = experiments.iter().flat_map(|design| {
+        let claims = design.claims.iter().filter(|claim| named(&claim.text));
+        claims.map(|claim| row(&design.id, &format!("“{}”", claim.text)))
+    });
+    let commands = commands.iter().filter(|(name, about)| named(name) || named(about));
+    let lists: [(&str, &str, Vec<[String; 2]>); 5] = [
+        (
+            "Experiments",
+            "`scruple run NAME` measures one, `scruple explain NAME` says how.",
+            experiments.iter().map(|it| row(&it.id, &it.question)).collect(),
+        ),
+        ("Presets", "", presets.map(|it| row(&it.name, &it.question)).collect()),
+        ("Figures", "`scruple figure NAME -o FILE` saves one.", figures.collect()),
+        ("What people say", "`scruple run NAME` judges it.", claims.collect()),
+        (
+            "Commands",
+            "",
+            commands.map(|(name, about)| row(&format!("scruple {name}"), about)).collect(),
+        ),
+    ];
+    let mut doc = Doc::new("", "words", phrase.to_string());
+    for (title, remark, mut rows) in lists {
+        if rows.is_empty() {
+            continue;
+        }
+        doc.push(Block::heading(4, title));
+        rows.truncate(FOUND_MAX);
+        let mut table = Table::of(&["", ""]);
+        rows.into_iter().for_each(|row| table.row(row));
+        doc.push(Block::Table(table));
+        if !remark.is_empty() {
+            doc.push(Block::small(remark));
+        }
+    }
+    (!doc.blocks.is_empty()).then(|| doc.text(width))
 }
 
 /// Returns the most important of what [`experiment`] returns.
@@ -218,7 +279,7 @@ fn claimed(design: &Design, claim: &Claim) -> String {
     let quantity = words::quantity(&claim.quantity, design);
     let response = design.response(claim.quantity.response());
     let terms = terms_of(&claim.quantity, response.map(|response| &response.unit));
-    let region = words::region(claim.holds_if, terms);
+    let region = words::claimed(&claim.quantity, claim.holds_if, terms, design);
     format!("“{}” ({}){because}; true if {quantity} is {region}", claim.text, claim.source)
 }
 

@@ -63,14 +63,11 @@ pub(crate) fn claims(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     ]
 }
 
-/// The most claims of an experiment that stand beside its answer.
-const KEY_MAX: usize = 3;
-
-/// Returns the most important claims of an experiment: the first that were decided, or else the first.
-pub(crate) fn key(chapter: &Chapter<'_>) -> Vec<Claim> {
+/// Returns the `most` important claims of an experiment: the first that were decided, or else the first.
+pub(crate) fn key(chapter: &Chapter<'_>, most: usize) -> Vec<Claim> {
     let mut all: Vec<&ClaimResult> = chapter.summary.claims.iter().collect();
     all.sort_by_key(|claim| claim.verdict == Verdict::Inconclusive);
-    all.into_iter().take(KEY_MAX).map(|result| claim(chapter, result)).collect()
+    all.into_iter().take(most).map(|result| claim(chapter, result)).collect()
 }
 
 /// Returns one claim with its verdict and what that rests on.
@@ -95,7 +92,7 @@ pub(crate) fn claim(chapter: &Chapter<'_>, claim: &ClaimResult) -> Claim {
     let caveat = finding::remark(result);
     Claim {
         verdict: claim.verdict,
-        judged: words::judged(claim),
+        judged: words::judged(claim, chapter.design),
         open: open(claim).unwrap_or_default(),
         text: claim.text.clone(),
         source: claim.source.clone(),

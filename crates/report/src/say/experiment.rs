@@ -23,6 +23,29 @@ const LOG_CHARACTERS: usize = 2000;
 /// The most trials whose outcome is shown one by one.
 const TROUBLED_TRIALS_MAX: usize = 20;
 
+/// The most claims that stand beside an answer on a page, and under it in a terminal.
+const KEY_MAX: usize = 3;
+const CLAIMS_MAX: usize = 5;
+
+/// Returns an experiment in short for a terminal: what [`chapter`] shows before its folds, the most important
+/// claims, and what else there is.
+pub(crate) fn in_short<'a>(
+    session: &Session<'_>,
+    chapter: &'a Chapter<'a>,
+    letters: Letters,
+) -> Vec<Block<'a>> {
+    let (mut blocks, mut more) = (Vec::new(), Vec::new());
+    for block in self::chapter(session, chapter, Some(letters)) {
+        match block {
+            Block::Fold(fold) => more.push(wording::uncapital(&fold.label.words())),
+            block => blocks.push(block),
+        }
+    }
+    blocks.push(Block::KeyClaims(claims::key(chapter, CLAIMS_MAX)));
+    blocks.push(Block::small(format!("With --all: {}.", more.join(", "))));
+    blocks
+}
+
 /// Returns an experiment: its answer, its most important claims and its first figure, then all that is known
 /// of it behind labels. It is for a terminal of these letters, or for a page, which also has every trial.
 pub(crate) fn chapter<'a>(
@@ -82,7 +105,7 @@ pub(crate) fn chapter<'a>(
 fn summary(chapter: &Chapter<'_>, page: bool) -> Vec<Block<'static>> {
     let mut blocks = vec![Block::paragraph(Role::Answer, opening::answer(chapter))];
     blocks.extend(opening::why(chapter).map(|why| Block::paragraph(Role::Further, why)));
-    let key = claims::key(chapter);
+    let key = claims::key(chapter, KEY_MAX);
     if page && !key.is_empty() {
         blocks.push(Block::KeyClaims(key));
     }

@@ -31,6 +31,7 @@ pub(crate) mod scale;
 pub(crate) mod selftest;
 mod smallest_difference;
 mod subject;
+pub(crate) mod topic;
 pub(crate) mod trials;
 pub(crate) mod trust;
 pub(crate) mod waits;

@@ -155,17 +155,33 @@ pub(crate) fn host(session: &Session<'_>) -> String {
     short(stated(&session.manifest.environment.host).unwrap_or("this machine"), 80)
 }
 
-/// Returns what most of the headline comes from: a cause whose removal takes most of the gap away, or
-/// the largest part of an account; `None` where the interval of its share does not lie above a half.
+/// Returns what the headline comes from: a cause whose removal takes most of the gap away, the largest part of
+/// an account, both only where the interval of its share lies above a half, or the finding that the experiment
+/// declares. Where none of these was measured, it is what is known without a measurement, and says so.
 ///
 /// A cause is looked for by the treatments alone: the share or the account must be about the very
 /// treatment that the headline puts first.
 pub(crate) fn why(chapter: &Chapter<'_>) -> Option<Text> {
     let (first, others) = chapter.summary.findings.split_first()?;
     first.result.estimate.as_ref()?;
-    let headline = Headline::of(chapter.design, &first.result.quantity)?;
-    let clause = removed(&headline, others).or_else(|| largest_part(&headline, chapter))?;
-    Some(Text::strong("Why: ").then(clause))
+    let headline = Headline::of(chapter.design, &first.result.quantity);
+    let measured = headline.and_then(|headline| {
+        removed(&headline, others).or_else(|| largest_part(&headline, chapter))
+    });
+    let declared = || others.iter().find(|it| it.id == chapter.design.why).and_then(said);
+    if let Some(clause) = measured.or_else(declared) {
+        return Some(Text::strong("Why: ").then(clause));
+    }
+    let because = wording::stated(&chapter.design.because)?;
+    let how = if chapter.design.is_exact() { "Why: " } else { "Why (known, not measured here): " };
+    Some(Text::strong(how).then(short(because, 400)))
+}
+
+/// Returns the sentence of a finding with its number; `None` without one.
+fn said(finding: &FindingResult) -> Option<Text> {
+    finding.result.estimate.as_ref()?;
+    let (before, number, after) = sentence_parts(&finding.sentence, &finding.result);
+    Some(Text::from(short(before, 400)).then(Text::number(number?)).then(short(after, 400)))
 }
 
 /// The treatments that a headline is about.
@@ -209,9 +225,7 @@ fn removed(headline: &Headline<'_>, findings: &[FindingResult]) -> Option<Text> 
     });
     // Of equal ones the first.
     let best = shares.reduce(|a, b| if (a.0, a.1) < (b.0, b.1) { b } else { a });
-    let (_, _, finding) = best?;
-    let (before, number, after) = sentence_parts(&finding.sentence, &finding.result);
-    Some(Text::from(short(before, 400)).then(Text::number(number?)).then(short(after, 400)))
+    said(best?.2)
 }
 
 /// Returns the largest part of an account whose total is what the headline puts first.

@@ -254,9 +254,7 @@ fn visible<'a>(chapter: &'a Chapter<'a>, letters: Option<Letters>, most: usize) 
         figure
             .map(|figure| Block::Figure(chart::shown(figure, String::new(), letters, Vec::new()))),
     );
-    let mut key = claims::key(chapter);
-    key.truncate(most);
-    blocks.push(Block::Claims(key));
+    blocks.push(Block::Claims(claims::key(chapter, most)));
     let all = chapter.summary.claims.len();
     blocks.extend(Block::left_out(all, most, "more claim", ""));
     blocks
@@ -303,9 +301,8 @@ fn last<'a>(session: &Session<'_>, most: usize) -> Vec<Block<'a>> {
 }
 
 /// Returns experiments of a session drawn for a terminal of `width` columns (40 to 160), with ANSI
-/// colours: each of those named, or all where none is, with its question, answers, the figures that the
-/// page draws, accounts, claims and floors; `all` also opens what the page has in folds. A name that the
-/// session does not hold draws nothing.
+/// colours: each of those named, or all where none is, with its question, answer, why, first figure and claims,
+/// and what else there is, which `all` prints. A name that the session does not hold draws nothing.
 pub fn charts(
     session: &Session<'_>,
     experiments: &[String],
@@ -317,17 +314,30 @@ pub fn charts(
     chapters.retain(|one| experiments.is_empty() || experiments.contains(&one.summary.id));
     chapters.iter_mut().for_each(|chapter| chapter.draw(session));
     let drawn = chapters.iter().flat_map(|chapter| {
-        let blocks = experiment::chapter(session, chapter, Some(letters));
+        let blocks = match all {
+            true => experiment::chapter(session, chapter, Some(letters)),
+            false => experiment::in_short(session, chapter, letters),
+        };
         std::iter::once(opening::heading(chapter)).chain(blocks)
     });
     let key = std::iter::once(Block::small(KEY));
     let (folds, last) = match all {
         true => (Folds::Open, last(session, usize::MAX)),
-        false => (Folds::Verdicts, Vec::new()),
+        false => (Folds::Closed, Vec::new()),
     };
     let trust = [Block::heading(2, trust::QUESTION), trust::answer(session)];
     let doc = printed(session, key.chain(drawn).chain(trust).chain(last).collect());
     letters.of_lines(&paint::text(&doc, text::bounded(width), folds), width)
+}
+
+/// Returns what a session holds in a line: its experiments, how many claims have which verdict, and whether it
+/// can be trusted.
+pub fn in_a_line(session: &Session<'_>) -> String {
+    let chapters = chapters_without_figures(session);
+    let experiments = counted(chapters.len() as u64, "experiment");
+    let claims = said(&chapters).map_or(String::new(), |said| format!(". {said}"));
+    let (tone, trust) = trust::line(session);
+    format!("{experiments}{claims} {} {trust}", tone.mark())
 }
 
 /// Returns all planted answers and diagnoses of a session for a terminal of `width` columns, with ANSI
