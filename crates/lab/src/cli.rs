@@ -298,6 +298,9 @@ pub(crate) struct StudyArgs {
     /// Write a commented study of the commands to FILE, which must not exist
     #[arg(long, requires = "commands", conflicts_with_all = ["dry_run", "from", "resume"])]
     pub(crate) init: bool,
+    /// With --init: call each program with a kind of work (cpu, mem, io) and a number of workers (1 to 8)
+    #[arg(long, requires = "init")]
+    pub(crate) compare: bool,
     /// Measure the study of a stored session again in a new session, without its file
     #[arg(long, value_name = "SESSION", conflicts_with_all = ["file", "resume"])]
     pub(crate) from: Option<PathBuf>,
@@ -535,6 +538,8 @@ pub(crate) enum ExportFormat {
     Csv,
     /// The same table with types (needs a build with the feature `parquet`)
     Parquet,
+    /// A Markdown table of the estimates: a row per treatment, a column per factor and response
+    Table,
     /// The layout of hyperfine --export-json; times only, in seconds
     Hyperfine,
     /// The JSON layout of google/benchmark; times only, in nanoseconds

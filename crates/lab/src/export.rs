@@ -100,6 +100,14 @@ fn write(
         ExportFormat::Hyperfine => left_out(&export::hyperfine(session, choice, out)?),
         ExportFormat::GoogleBenchmark => left_out(&export::google_benchmark(session, choice, out)?),
         ExportFormat::Bencher => left_out(&export::bencher(session, choice, out)?),
+        ExportFormat::Table => {
+            let Session { manifest, records } = *session;
+            let summary = session::summarise(manifest, records, &manifest.designs);
+            let whole = report::Session { manifest, records, summary: &summary };
+            let table = report::estimates(&whole, &choice.experiments, &choice.responses);
+            std::io::Write::write_all(out, table.as_bytes())?;
+            Vec::new()
+        }
         ExportFormat::Session => Vec::new(),
     })
 }
@@ -115,12 +123,13 @@ fn format(args: &ExportArgs) -> anyhow::Result<ExportFormat> {
     let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
     match ending.as_ref().and_then(|ending| ending.to_str()) {
         Some("csv") => Ok(ExportFormat::Csv),
+        Some("md") => Ok(ExportFormat::Table),
         Some("parquet") => Ok(ExportFormat::Parquet),
         Some("json") => {
             bail!("{}: which JSON? --format hyperfine, google-benchmark or bencher", path.display())
         }
         _ => bail!(
-            "{}: its ending does not tell the format; say --format csv, parquet, hyperfine, \
+            "{}: its ending does not tell the format; say --format csv, table, parquet, hyperfine, \
              google-benchmark or bencher",
             path.display()
         ),

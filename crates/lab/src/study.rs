@@ -19,7 +19,7 @@ const QUICK_BUDGET_S: u64 = 30;
 
 pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Exit> {
     if let (true, Some(file)) = (args.init, &args.file) {
-        return init(file, &args.commands);
+        return init(file, &args.commands, args.compare);
     }
     if let Some(more) = args.commands.first() {
         bail!("{more:?}: a study is one file; with --init, what follows it are commands");
@@ -120,7 +120,7 @@ fn asks_for_a_width(command: &[String]) -> bool {
 }
 
 /// Writes a study to begin from.
-fn init(file: &Path, commands: &[String]) -> anyhow::Result<Exit> {
+fn init(file: &Path, commands: &[String], compares: bool) -> anyhow::Result<Exit> {
     let name = file.display();
     if std::fs::symlink_metadata(file).is_ok() {
         bail!("{name} is there already, and nothing is overwritten; name another file");
@@ -129,7 +129,8 @@ fn init(file: &Path, commands: &[String]) -> anyhow::Result<Exit> {
     let commands = commands.iter().map(read).collect::<Result<Vec<_>, _>>();
     let text = commands.and_then(|commands| {
         commands.iter().for_each(spoken::say_if_timed);
-        study::example(&commands, elsewhere(file).as_deref())
+        let write = if compares { study::course } else { study::example };
+        write(&commands, elsewhere(file).as_deref())
     });
     let text = text.map_err(|what| anyhow::anyhow!("--init: {what}"))?;
     destination::write(file, &text)?;

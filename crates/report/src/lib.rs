@@ -27,6 +27,7 @@ pub use say::fleet::{page as fleet_html, terminal as fleet_text};
 pub use say::knee::knee;
 pub use say::load::load;
 pub use say::loads::loads;
+pub use say::numbers::estimates;
 pub use say::plan::advice;
 pub use say::prediction::prediction;
 pub use say::report::{charts, claims_html, html, html_alone, in_a_line, selftest_text, terminal};

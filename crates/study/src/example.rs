@@ -58,6 +58,71 @@ pub fn example(commands: &[Spoken], folder: Option<&str>) -> Result<String, Stri
     ))
 }
 
+/// A commented study that compares some programs as courses ask for it: each does three kinds of work with one to
+/// eight workers, on one CPU and on all. A program is called with the kind of work and the number of workers.
+///
+/// # Errors
+/// There is one program alone, or one of them takes a shell.
+pub fn course(commands: &[Spoken], folder: Option<&str>) -> Result<String, String> {
+    model::ensure!(commands.len() >= 2, "a comparison takes two programs at least");
+    let mut levels = String::new();
+    let mut names: Vec<String> = Vec::new();
+    for command in commands {
+        model::ensure!(
+            command.shell.is_none(),
+            "--compare takes programs, and {} is a line for a shell",
+            command.text
+        );
+        let first = command.words.first().map_or("", String::as_str);
+        let name = first.rsplit('/').next().unwrap_or(first).to_string();
+        model::ensure!(!names.contains(&name), "two programs are named {name}");
+        let _ =
+            writeln!(levels, "  {{ name = {}, word = {} }},", quoted(&name), list(&command.words));
+        names.push(name);
+    }
+    let folder = folder.map(|folder| format!("folder = {}\n", quoted(folder))).unwrap_or_default();
+    let (first, second) = (quoted(&names[0]), quoted(&names[1]));
+    let claims = ["cpu", "mem", "io"].map(|work| {
+        format!(
+            "[[claims]]\n\
+             text = {}\nsource = \"me\"\n\
+             ratio = {{ of = {{ program = {second}, work = \"{work}\", n = 4 }}, \
+             to = {{ program = {first}, work = \"{work}\", n = 4 }}, response = \"wall_ns\" }}\n\
+             holds = \"within 5% of 1\"\n\n",
+            quoted(&format!(
+                "Four workers take the same time in both programs ({work}, within 5 %)."
+            ))
+        )
+    });
+    let figures = ["cpu", "mem", "io"].map(|work| {
+        format!(
+            "[figures.{work}]\ntitle = \"Execution time against number of workers: {work}\"\n\
+             shows = \"wall_ns over n by program and cpus where work={work}\"\n\n"
+        )
+    });
+    Ok(format!(
+        "# Two programs that do the same work in another way. Try it:  scruple study THIS_FILE --dry-run\n\
+         # Every key is described in docs/studies.md.\n\n\
+         question = {}\n\n\
+         # Each trial calls a program with the kind of work and the number of workers: ./A cpu 4\n\
+         command = [\"{{program}}\", \"{{work}}\", \"{{n}}\"]\n\
+         workers = \"{{n}}\"\naffinity = \"{{cpus}}\"\n{folder}\
+         responses = [\"wall\", \"cpu_share\", \"peak_pss\", \"written\"]\n\n\
+         # What is varied. The first level of each is the baseline.\n\
+         [factors.program]\nlevels = [\n{levels}]\n\n\
+         [factors.work]\nlevels = [\"cpu\", \"mem\", \"io\"]\n\n\
+         [factors.n]\nlevels = \"1..8\"\nlabel = \"number of workers\"\n\n\
+         [factors.cpus]\nlevels = [{{ name = \"all CPUs\", word = \"all\" }}, \
+         {{ name = \"one CPU\", word = \"one\" }}]\n\n\
+         {}[figures.memory]\ntitle = \"Peak memory against number of workers: mem\"\n\
+         shows = \"peak_pss_bytes over n by program where work=mem\"\n\n\
+         # What you expect, and what would refute it.\n{}",
+        quoted(&format!("Which costs less for the same work: {} or {}?", names[0], names[1])),
+        figures.concat(),
+        claims.concat().trim_end(),
+    ) + "\n")
+}
+
 /// A name within a sentence.
 fn plain(name: &str) -> String {
     name.replace(['{', '}'], "")

@@ -9,6 +9,9 @@ use wording::capital;
 /// table has them all.
 const LEVELS_OF_OTHERS: usize = 3;
 
+/// The most places at which two levels are compared.
+const PLACES_MAX: usize = 12;
+
 /// The findings for the responses in front, those of the first one first. How long is measured is
 /// decided by the first answer about each factor: dozens of numbers, each to be precise, would take
 /// a session for themselves, and they share its blocks anyway.
@@ -44,7 +47,8 @@ fn of_response(factors: &[Factor], response: &Response, most: usize) -> Vec<Draf
     let name = &response.name;
     let label = harmless(&response.label);
     let mut drafts: Vec<Draft> = Vec::new();
-    for factor in factors {
+    let first = compared(factors);
+    for factor in first.into_iter().chain(factors.iter().filter(|it| Some(*it) != first)) {
         drafts.extend(against_baseline(factors, factor, response, most));
     }
     for factor in factors.iter().filter(|factor| is_axis(factor)) {
@@ -97,21 +101,49 @@ fn against_baseline(
     drafts
 }
 
-/// Where a factor's levels are compared: at the baselines, and for words also at the largest number
-/// of each axis, since what two ways cost is seen where there is much to do.
+/// Where a factor's levels are compared: at the baselines, and for words also at the largest number of each axis,
+/// since what two ways cost is seen where there is much to do. The factor that is compared first is compared
+/// there at each level of the other words.
 fn places(factors: &[Factor], factor: &Factor) -> Vec<(String, Cell)> {
     let mut places = Vec::new();
-    if factor.levels.iter().any(|level| level.value.is_none()) {
-        let axes = factors.iter().filter(|axis| is_axis(axis) && axis.name != factor.name);
-        for axis in axes {
-            if let Some(last) = axis.levels.last().filter(|level| level.name != axis.baseline) {
-                let cell = Cell::default().with(&axis.name, &last.name);
-                places.push((format!("_{}_{}", axis.name, last.name), cell));
+    if !is_axis(factor) {
+        let others = || factors.iter().filter(|other| other.name != factor.name);
+        let axes = others().filter(|axis| is_axis(axis));
+        let largest = axes.filter_map(|axis| {
+            let last = axis.levels.last().filter(|level| level.name != axis.baseline)?;
+            Some((axis, last))
+        });
+        let mut all = vec![(String::new(), Cell::default())];
+        for (axis, last) in largest {
+            for (id, cell) in &mut all {
+                *id = format!("{id}_{}_{}", axis.name, last.name);
+                *cell = cell.with(&axis.name, &last.name);
             }
         }
+        let words = others().filter(|other| !is_axis(other) && compared(factors) == Some(factor));
+        for other in words {
+            let crossed = other.levels.iter().flat_map(|level| {
+                all.iter().map(move |(id, cell)| match level.name == other.baseline {
+                    true => (id.clone(), cell.clone()),
+                    false => (format!("{id}_{}", level.name), cell.with(&other.name, &level.name)),
+                })
+            });
+            let crossed: Vec<_> = crossed.collect();
+            if crossed.len() <= PLACES_MAX {
+                all = crossed;
+            }
+        }
+        all.retain(|(_, cell)| !cell.0.is_empty());
+        places = all;
     }
     places.push((String::new(), Cell::default()));
     places
+}
+
+/// Returns the factor whose levels are compared first: the first of two words, or else the first of words.
+fn compared(factors: &[Factor]) -> Option<&Factor> {
+    let words = || factors.iter().filter(|factor| !is_axis(factor));
+    words().find(|factor| factor.levels.len() == 2).or_else(|| words().next())
 }
 
 /// Returns the levels of the factors but one, in brackets; empty where there is none.

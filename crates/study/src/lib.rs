@@ -25,7 +25,7 @@ mod subject;
 mod table;
 mod why;
 
-pub use example::example;
+pub use example::{course, example};
 pub use experiment::{experiment, experiment_with, measured};
 pub use place::{Error, Place};
 pub use preset::{Preset, presets};

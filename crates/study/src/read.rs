@@ -99,7 +99,7 @@ fn check(top: &Value<'_>, design: &Design) -> Result<()> {
             ("limits", &limits.address_space_bytes, is_size as fn(&str) -> bool, SIZE),
             ("limits", &limits.memory_bytes, is_size, SIZE),
             ("limits", &limits.cpus_quota, is_quota, "a number of CPUs above 0"),
-            ("affinity", &filled.cpus, is_cpu_list, "a list of CPUs such as 0,2-3, or one"),
+            ("affinity", &filled.cpus, is_cpu_list, "a list of CPUs such as 0,2-3, or one, or all"),
             ("workers", &filled.workers, is_count, "a number of workers"),
         ] {
             if !text.is_empty() && !fits(text) {
@@ -140,7 +140,7 @@ fn is_cpu_list(text: &str) -> bool {
         Some((low, high)) => matches!((number(low), number(high)), (Some(a), Some(b)) if a <= b),
         None => number(part).is_some(),
     };
-    text == "one" || text.split(',').all(range)
+    ["one", "all"].contains(&text) || text.split(',').all(range)
 }
 
 fn id(top: &Value<'_>, around: &Around<'_>) -> Result<String> {

@@ -35,7 +35,7 @@ pub(crate) fn read(top: &Value<'_>, around: &Around<'_>) -> Result<Subject> {
         environment: top.read("env", environment)?.unwrap_or_default(),
         clear_environment: truth("clear_env")?,
         stdin: if stdin.is_empty() { stdin } else { within(around.folder, &stdin) },
-        cpus: word("affinity", "a list of CPUs such as \"0,2-3\", or \"one\"")?,
+        cpus: word("affinity", "a list of CPUs such as \"0,2-3\", \"one\" or \"all\"")?,
         limits: top.read("limits", limits)?.unwrap_or_default(),
         exit_codes: top.read("exit_codes", exit_codes)?.unwrap_or_default(),
         workers: word("workers", "a number, or \"{n}\"")?,

@@ -4,7 +4,7 @@
 
 use model::{Cell, Design, Pick, Profile, Quantity, Region, Stream, Unit};
 use proptest::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use study::Around;
 
@@ -258,7 +258,7 @@ const WRONG: &[(&str, &str, &str)] = &[
         "a.toml:2:1: limits: ",
         "\"few\" is not a size",
     ),
-    ("command = [\"a\"]\naffinity = \"all\"", "a.toml:2:12: affinity: ", "0,2-3"),
+    ("command = [\"a\"]\naffinity = \"some\"", "a.toml:2:12: affinity: ", "0,2-3"),
     (
         "command = [\"a\"]\nresponses = [\"wal\"]",
         "a.toml:2:14: responses[1]: ",
@@ -489,5 +489,28 @@ proptest! {
         if let Ok(text) = example(&commands) {
             prop_assert!(read(&text).is_ok(), "{:?}\n{text}", read(&text));
         }
+    }
+}
+
+#[test]
+fn a_comparison_as_courses_ask_for_it_is_understood() {
+    let spoken = |line: &str| study::spoken(line, &|_| None).unwrap();
+    let text = study::course(&[spoken("./threads"), spoken("../b/processes -v")], None).unwrap();
+    let around = study::Around { file: "a.toml", folder: "/a", stem: "a" };
+    let design = study::read(&text, &around, |_| None).unwrap();
+    assert_eq!(design.treatments(Profile::Quick).len(), 2 * 3 * 8 * 2 + 1);
+    assert_eq!((design.figures.len(), design.claims.len()), (4, 3));
+    // Both programs are compared for each kind of work, on one CPU and on all.
+    let pairs = design.findings.iter().filter_map(|finding| match &finding.quantity {
+        Quantity::Ratio { response, of, to } if response == "wall_ns" => Some((of, to)),
+        _ => None,
+    });
+    let of = |cell: &Cell, name: &str| design.complete(cell).level(name).map(String::from);
+    let compared = pairs.filter(|(of_cell, to)| of(of_cell, "program") != of(to, "program"));
+    let places: BTreeSet<_> =
+        compared.map(|(cell, _)| (of(cell, "work"), of(cell, "cpus"))).collect();
+    assert_eq!(places.len(), 6);
+    for (one, other) in [("./a", "x/a"), ("./a", "./b | cat")] {
+        assert!(study::course(&[spoken(one), spoken(other)], None).is_err(), "{one} {other}");
     }
 }

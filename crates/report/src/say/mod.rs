@@ -20,7 +20,7 @@ pub(crate) mod loads;
 mod machine;
 pub(crate) mod main_answers;
 pub(crate) mod missing;
-mod numbers;
+pub(crate) mod numbers;
 pub(crate) mod opening;
 pub(crate) mod plan;
 pub(crate) mod planted;

@@ -1,14 +1,22 @@
 //! The estimates of an experiment: a row per treatment, a column per response, so that what went
 //! wrong stands beside what it cost.
 
-use super::chapter::Chapter;
+use super::chapter::{Chapter, chapters_without_figures};
 use super::{catalog, missing};
-use crate::doc::{Block, Column, Table, Text};
-use crate::words;
+use crate::doc::{Block, Column, Doc, Table, Text};
+use crate::{Session, paint, words};
 use model::{Cell, EstimateRow, Response, Treatment, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 use wording::number::{CORRECTED, Terms, count, joined, rate};
 use wording::short;
+
+/// The peak memory that looks find, and what stands for it where a trial ends before they do, with its mark.
+const LOOKED_AT: &str = "peak_pss_bytes";
+const INSTEAD: &str = "peak_cgroup_bytes";
+const MARK: &str = " (its cgroup)";
+
+/// The most treatments that the first screen of a study has; of more, those that its answers name.
+const TREATMENTS_MAX: usize = 30;
 
 type Cells<'a> = BTreeMap<(&'a Treatment, &'a str), &'a EstimateRow>;
 
@@ -39,11 +47,83 @@ pub(crate) fn overview(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     columns.retain(|one| is_asked(chapter, one));
     let mut treatments = treatments(chapter, &cells);
     treatments.retain(|treatment| !chapter.design.repeats(treatment));
+    let all = treatments.len();
+    if all > TREATMENTS_MAX {
+        let named = named(chapter);
+        treatments.retain(|treatment| named.contains(treatment));
+    }
+    let left_out = (treatments.len() < all)
+        .then(|| format!(" The other {}: scruple export --format table.", all - treatments.len()));
     let mut table = table(chapter, &treatments, &columns, &cells);
-    let heads = table.columns.iter_mut().skip(1).zip(columns);
+    let heads = table.columns.iter_mut().skip(1).zip(&columns);
+    let columns_have_looks = columns.iter().any(|one| one.name == LOOKED_AT);
     heads.for_each(|(column, response)| column.head = words::label(response));
+    let instead = treatments.iter().any(|treatment| {
+        let known = |name| cells.get(&(treatment, name)).is_some_and(|row| row.estimate.is_some());
+        columns_have_looks && !known(LOOKED_AT) && known(INSTEAD)
+    });
+    let cgroup = instead.then_some(
+        " (its cgroup): where a trial ended before its memory was looked at, the peak of its memory cgroup, \
+         with files that it cached.",
+    );
     let what = "Medians over blocks; in brackets the 95 % confidence interval.";
-    vec![Block::Table(table), Block::small(what)]
+    let what = [what.to_string(), cgroup.unwrap_or_default().into(), left_out.unwrap_or_default()];
+    vec![Block::Table(table), Block::small(what.concat())]
+}
+
+/// Returns the treatments that the first answer about each factor and the claims are formed of.
+fn named(chapter: &Chapter<'_>) -> BTreeSet<Treatment> {
+    let driving = chapter.design.findings.iter().filter(|finding| finding.drives);
+    let asked = driving.map(|finding| &finding.quantity);
+    let asked = asked.chain(chapter.design.claims.iter().map(|claim| &claim.quantity));
+    let cells =
+        asked.flat_map(|quantity| quantity.cells().into_iter().cloned().collect::<Vec<_>>());
+    cells.map(|cell| chapter.design.complete(&cell)).collect()
+}
+
+/// Returns the estimates of some experiments of a session (none named means all) as Markdown: a row per
+/// treatment, a column per factor that varies, and one per response: those named, or else those that findings
+/// and claims are formed of.
+pub fn estimates(session: &Session<'_>, experiments: &[String], responses: &[String]) -> String {
+    let mut doc = Doc::new("", "estimates", "estimates");
+    let mut chapters = chapters_without_figures(session);
+    chapters.retain(|it| experiments.is_empty() || experiments.contains(&it.summary.id));
+    for chapter in &chapters {
+        let cells = cells(chapter);
+        let (mut columns, _) = columns(chapter, &cells);
+        columns.retain(|one| match responses {
+            [] => is_asked(chapter, one),
+            named => named.contains(&one.name),
+        });
+        if columns.is_empty() {
+            continue;
+        }
+        if chapters.len() > 1 {
+            doc.push(Block::heading(2, chapter.summary.id.clone()));
+        }
+        let mut treatments = treatments(chapter, &cells);
+        treatments.retain(|treatment| !chapter.design.repeats(treatment));
+        let differs = |name: &&str| {
+            treatments.iter().map(|it| it.level(name)).collect::<BTreeSet<_>>().len() > 1
+        };
+        let factors = chapter.varying.iter().map(String::as_str).filter(differs);
+        let factors: Vec<&str> = factors.collect();
+        let mut table = Table::of(&factors);
+        let heads =
+            columns.iter().map(|response| Column { head: words::label(response), number: true });
+        table.columns.extend(heads);
+        for treatment in treatments {
+            let levels = factors.iter().map(|name| treatment.level(name).unwrap_or("").to_string());
+            let numbers = row(chapter, &treatment, &columns, &cells);
+            // The number of trials comes last, and has no column here.
+            let numbers = numbers.unwrap_or_else(|missing| vec![missing]);
+            table.row(levels.map(Text::from).chain(numbers.into_iter().take(columns.len())));
+        }
+        doc.push(Block::Table(table));
+        let what = "Medians over blocks; in brackets the 95 % confidence interval.";
+        doc.push(Block::plain(what));
+    }
+    paint::markdown(&doc)
 }
 
 fn cells<'a>(chapter: &Chapter<'a>) -> Cells<'a> {
@@ -115,7 +195,12 @@ fn row(
     columns: &[&Response],
     cells: &Cells<'_>,
 ) -> Result<Vec<Text>, Text> {
-    let own = |response: &&Response| cells.get(&(treatment, response.name.as_str())).copied();
+    let known =
+        |name: &str| cells.get(&(treatment, name)).copied().filter(|row| row.estimate.is_some());
+    let own = |response: &&Response| match known(&response.name) {
+        None if response.name == LOOKED_AT => known(INSTEAD),
+        own => own,
+    };
     let own: Vec<Option<&EstimateRow>> = columns.iter().map(own).collect();
     let trials = own.iter().flatten().filter_map(|row| Some(row.estimate?.samples)).max();
     let Some(trials) = trials else {
@@ -130,6 +215,7 @@ fn row(
             row.map_or("–".into(), |row| {
                 let number = Text::known(row.estimate, Terms::In(&row.unit));
                 let mark = row.carried_by.as_ref().map(|_| format!("\n{CORRECTED}"));
+                let mark = mark.or_else(|| (row.response == INSTEAD).then(|| MARK.into()));
                 number.then(Text::quiet(mark.unwrap_or_default()))
             })
         })

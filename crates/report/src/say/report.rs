@@ -245,7 +245,8 @@ fn visible<'a>(chapter: &'a Chapter<'a>, letters: Option<Letters>, most: usize) 
     let ratios = chapter.summary.findings.iter().skip(1).filter(|finding| {
         let quantity = &finding.result.quantity;
         let same = first.map(|first| first.quantity.response()) == Some(quantity.response());
-        chapter.is_study() && same && matches!(quantity, Quantity::Ratio { .. })
+        let about = || first.map(|first| varied(&first.quantity)) == Some(varied(quantity));
+        chapter.is_study() && same && matches!(quantity, Quantity::Ratio { .. }) && about()
     });
     let ratios: Vec<Text> = ratios.map(|finding| finding::sentence(chapter, finding)).collect();
     blocks.extend((!ratios.is_empty()).then(|| Block::List(ratios)));
@@ -258,6 +259,12 @@ fn visible<'a>(chapter: &'a Chapter<'a>, letters: Option<Letters>, most: usize) 
     let all = chapter.summary.claims.len();
     blocks.extend(Block::left_out(all, most, "more claim", ""));
     blocks
+}
+
+/// Returns the factors in which the sides of a ratio differ.
+fn varied(quantity: &Quantity) -> Vec<&String> {
+    let Quantity::Ratio { of, to, .. } = quantity else { return Vec::new() };
+    of.0.keys().filter(|name| of.0.get(*name) != to.0.get(*name)).collect()
 }
 
 /// Returns the main answers as a picture, the first of the refuted claims, and whether to trust them.
