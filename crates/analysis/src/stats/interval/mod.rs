@@ -202,10 +202,16 @@ impl Located {
     }
 
     /// Returns the same as [`Located::following`] for a level, which no verdict rests on alone and which may drift
-    /// with the machine: the variance has the degrees of freedom of all blocks.
+    /// with the machine: the variance has the degrees of freedom of all blocks. A level of numbers of which none
+    /// is negative is not negative.
     pub(crate) fn drifting(self, correlation: Option<f64>) -> Self {
         let freedom = self.samples as f64 - 1.0;
-        self.depending(correlation, freedom)
+        let level = self.depending(correlation, freedom);
+        if level.ascending.first().is_none_or(|least| *least < 0.0) {
+            return level;
+        }
+        let (low, high) = level.wide;
+        Located { low: level.low.max(0.0), wide: (low.max(0.0), high), ..level }
     }
 
     fn depending(self, correlation: Option<f64>, freedom: f64) -> Self {
