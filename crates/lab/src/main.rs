@@ -60,6 +60,7 @@ fn main() -> ExitCode {
     // A parent that never waits ignores it, and this process inherits that: then none of our own processes could
     // be waited for.
     let _ = sys::signal::heed(sys::signal::SIGCHLD);
+    sys::inherited::stop_timers();
     if sys::process::pid() == 1 {
         // Else the first process of a container would not heed Ctrl-C. Its only error is no reason to stop.
         let _ = sys::interrupt::restore_default();
@@ -97,7 +98,40 @@ fn main() -> ExitCode {
     }
 }
 
+/// Checks that this process can measure and clean up behind itself at all.
+///
+/// # Errors
+/// A filter kills whoever makes a system call that it needs, or /proc numbers processes in another way.
+fn must_be_able_to_measure() -> anyhow::Result<()> {
+    if let Some(deadly) = sys::refusal::deadly() {
+        anyhow::bail!("{deadly}");
+    }
+    anyhow::ensure!(
+        !sys::inherited::proc_is_foreign(),
+        "/proc shows the processes of another namespace, so that those of a trial cannot be told from others; \
+         mount one of its own (unshare --mount-proc, or mount -t proc proc /proc)"
+    );
+    Ok(())
+}
+
 fn perform(command: &cli::Command) -> anyhow::Result<Exit> {
+    use cli::Command as C;
+    let measures = matches!(
+        command,
+        C::Run(_)
+            | C::Study(_)
+            | C::Scale(_)
+            | C::Doctor(_)
+            | C::Selftest(_)
+            | C::Why(_)
+            | C::Waits(_)
+            | C::Syscalls(_)
+            | C::Load(_)
+            | C::Fleet(_)
+    );
+    if measures {
+        must_be_able_to_measure()?;
+    }
     match command {
         cli::Command::Run(args) => run::run(args),
         cli::Command::Study(args) => study::study(args),

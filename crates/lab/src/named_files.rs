@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use subject::Lookup;
 
 /// A larger file is known by its size and time alone.
 const HASHED_BYTES_MAX: u64 = 64 << 20;
@@ -33,6 +34,8 @@ enum State {
 pub(crate) struct NamedFiles {
     files: BTreeMap<PathBuf, (NamedFile, State)>,
     of: HashMap<String, HashMap<Treatment, BTreeSet<PathBuf>>>,
+    /// The programs that are looked for in a PATH, and where each was found.
+    lookups: BTreeMap<Lookup, Option<PathBuf>>,
 }
 
 /// A file that somebody changed, with what to do.
@@ -54,6 +57,8 @@ impl NamedFiles {
             let Some(subject) = &design.subject else { continue };
             let of = named.of.entry(design.id.clone()).or_default();
             for treatment in design.treatments(profile) {
+                let lookups = subject::looked_up(subject, &treatment).into_iter();
+                named.lookups.extend(lookups.map(|lookup| (lookup.clone(), lookup.find())));
                 let files = subject::named_files(subject, &treatment);
                 for path in &files {
                     let is_new = !named.files.contains_key(path) && named.files.len() < FILES_MAX;
@@ -81,6 +86,12 @@ impl NamedFiles {
             before.iter().map(|file| (Path::new(&file.path), file)).collect();
         // What is not among them is changed by trials, or was made later.
         named.files.retain(|path, _| then.contains_key(path.as_path()));
+        let is_complete = then.len() < FILES_MAX;
+        for path in named.lookups.values().flatten().filter(|_| is_complete) {
+            if !then.contains_key(path.as_path()) {
+                return Err(Changed { path: path.clone() });
+            }
+        }
         for (path, file) in then {
             if now(path, file).is_none() {
                 return Err(Changed { path: path.into() });
@@ -103,6 +114,14 @@ impl NamedFiles {
         for (path, (file, state)) in &mut self.files {
             if *state != State::Own {
                 *file = now(path, file).ok_or_else(|| Changed { path: path.clone() })?;
+            }
+        }
+        // What was not found then is made by a `prepare`.
+        let found = self.lookups.iter().filter_map(|(lookup, path)| Some((lookup, path.as_ref()?)));
+        for (lookup, before) in found {
+            let now = lookup.find();
+            if now.as_ref() != Some(before) {
+                return Err(Changed { path: now.unwrap_or_else(|| before.clone()) });
             }
         }
         Ok(())
@@ -202,6 +221,39 @@ mod tests {
         let treatment = files.of["a"].keys().next().unwrap().clone();
         assert!(files.stored().iter().any(|file| Path::new(&file.path) == path));
         (path, files, treatment)
+    }
+
+    #[test]
+    fn a_program_that_another_hides_in_the_path_has_changed() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let make = |name: &str, text: &str| {
+            let path = dir.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            write(&path, text);
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+            path
+        };
+        make("late/tool", "#!/usr/bin/env interpreter\n");
+        make("late/interpreter", "#!/bin/sh\n");
+        std::fs::create_dir(dir.path().join("early")).unwrap();
+        let path = format!("{0}/early:{0}/late", dir.path().display());
+        let subject = Subject {
+            command: vec!["tool".into()],
+            environment: [("PATH".to_string(), path)].into(),
+            ..Subject::default()
+        };
+        let designs = [Design { id: "a".into(), subject: Some(subject), ..Design::default() }];
+        for name in ["early/tool", "early/interpreter"] {
+            let mut files = NamedFiles::of(&designs, Profile::Smoke);
+            let stored = files.stored();
+            files.before_trial().unwrap();
+            let hiding = make(name, "#!/bin/sh\n");
+            assert_eq!(files.before_trial().unwrap_err().path, hiding);
+            let again = NamedFiles::again(&designs, Profile::Smoke, &stored);
+            assert_eq!(again.unwrap_err().path, hiding);
+            std::fs::remove_file(hiding).unwrap();
+        }
     }
 
     /// Puts another file of the same size in the place of one, as a compiler does.

@@ -49,7 +49,7 @@ use sys::task::{Ended, Pid};
 use sys::usage::Usage;
 
 pub use metrics::check_pick;
-pub use missing::{Missing, missing, named_files};
+pub use missing::{Lookup, Missing, looked_up, missing, named_files};
 pub use peers::found as peers;
 pub use tally::{Executed, Figures, Group, Killed, Made, Numbers, Tally};
 pub use watch::{Show, Watch, Watching, watch};

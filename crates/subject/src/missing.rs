@@ -3,6 +3,7 @@
 
 use model::{Design, Profile, SCRATCH, Subject, Treatment};
 use std::collections::BTreeSet;
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +15,9 @@ const OF_KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
 
 /// Where programs are looked for without a PATH.
 const PATH: &str = "/bin:/usr/bin";
+
+/// The longest first line of a script that Linux reads (BINPRM_BUF_SIZE).
+const LINE_BYTES: usize = 256;
 
 /// Something that a design names and that is not there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,26 +39,81 @@ pub fn missing(design: &Design) -> Option<Missing> {
     })
 }
 
-/// Returns the files that the commands of a treatment name: programs, and words that are paths of files. Those
-/// in the trial's own folder are not there yet.
+/// A program that is looked for in the folders of a PATH.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Lookup {
+    program: String,
+    folder: String,
+    path: String,
+}
+
+impl Lookup {
+    /// Returns where it is found now.
+    pub fn find(&self) -> Option<PathBuf> {
+        in_path(&self.program, &self.folder, &self.path).find(|file| is_executable(file))
+    }
+}
+
+/// Returns the programs that the commands of a treatment look for in a PATH, those of an `env` in the first line
+/// of a script included.
+pub fn looked_up(subject: &Subject, treatment: &Treatment) -> BTreeSet<Lookup> {
+    let Ok(filled) = subject.filled(treatment, HERE) else { return BTreeSet::new() };
+    let fill = |text: &str| subject.fill(text, treatment, HERE).ok();
+    let mut all = BTreeSet::new();
+    for words in filled.prepare.iter().chain([&filled.command]).chain(&filled.cleanup) {
+        let path = path_of(subject, words, &fill);
+        let lookup = |program: &str| Lookup {
+            program: program.into(),
+            folder: filled.folder.clone(),
+            path: path.clone(),
+        };
+        let program = model::program(words);
+        let file = match program.contains('/') {
+            true => Some(Path::new(&filled.folder).join(program)),
+            false => lookup(program).find(),
+        };
+        all.extend((!program.contains('/')).then(|| lookup(program)));
+        let interpreter = file.map(|file| interpreter(&file)).unwrap_or_default();
+        if let [env, program] = &interpreter[..]
+            && env.ends_with("/env")
+        {
+            all.insert(lookup(program));
+        }
+    }
+    all
+}
+
+/// Returns the first two words of a script's first line behind `#!`; nothing of another file.
+fn interpreter(file: &Path) -> Vec<String> {
+    let mut begin = [0; LINE_BYTES];
+    let read = std::fs::File::open(file).and_then(|mut file| file.read(&mut begin));
+    let line = begin[..read.unwrap_or(0)].split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let Some(line) = line.strip_prefix(b"#!") else { return Vec::new() };
+    let words = String::from_utf8_lossy(line);
+    let words = words.split_whitespace().filter(|word| !word.starts_with('-'));
+    words.take(2).map(String::from).collect()
+}
+
+/// Returns the files that the commands of a treatment name: programs and what interprets them, and words and
+/// values of variables that are paths of files. Those in the trial's own folder are not there yet.
 pub fn named_files(subject: &Subject, treatment: &Treatment) -> BTreeSet<PathBuf> {
     let Ok(filled) = subject.filled(treatment, HERE) else { return BTreeSet::new() };
     let fill = |text: &str| subject.fill(text, treatment, HERE).ok();
     let folder = Path::new(&filled.folder);
     let mut named = BTreeSet::from([folder.join(&filled.stdin)]);
-    for words in filled.prepare.iter().chain([&filled.command]).chain(&filled.cleanup) {
-        let program = model::program(words);
-        let path = path_of(subject, words, &fill);
-        if !program.contains('/') {
-            named.extend(in_path(program, &filled.folder, &path).find(|file| is_executable(file)));
-        }
-        // A word may be a text for a shell, or name its file behind a `=`.
-        let parts = words.iter().flat_map(|word| {
-            let pieces = word.split(|c: char| c.is_whitespace() || "=;|&<>()\"'`".contains(c));
-            pieces.chain([word.as_str()])
-        });
-        named.extend(parts.filter(|part| !part.is_empty()).map(|part| folder.join(part)));
-    }
+    named.extend(looked_up(subject, treatment).iter().filter_map(Lookup::find));
+    let values = subject.environment.values().filter_map(|value| fill(value));
+    let commands = filled.prepare.iter().chain([&filled.command]).chain(&filled.cleanup);
+    let texts: Vec<String> = commands.flatten().cloned().chain(values).collect();
+    // A text may be a line for a shell, or name its files in a list or behind a `=`.
+    let parts = texts.iter().flat_map(|text| {
+        let pieces = text.split(|c: char| c.is_whitespace() || "=;|&<>()\"'`:,".contains(c));
+        pieces.chain([text.as_str()])
+    });
+    named.extend(parts.filter(|part| !part.is_empty()).map(|part| folder.join(part)));
+    let interpreters: Vec<PathBuf> =
+        named.iter().filter_map(|file| interpreter(file).first().map(PathBuf::from)).collect();
+    named.extend(interpreters);
     let is_of_kernel = |file: &PathBuf| OF_KERNEL.iter().any(|folder| file.starts_with(folder));
     named.retain(|file| file.is_absolute() && !is_of_kernel(file) && file.is_file());
     named

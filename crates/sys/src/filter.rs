@@ -13,9 +13,12 @@ pub struct Filter<'a> {
     pub calls: &'a [&'a str],
     /// The last call of an older kernel; all with higher numbers are refused.
     pub newest: Option<&'a str>,
-    /// The error number.
+    /// The error number, or [`KILL`].
     pub errno: i32,
 }
+
+/// In the place of an error number: whoever makes the call is killed.
+pub const KILL: i32 = -1;
 
 /// Where the kernel puts the number of a call (`struct seccomp_data`).
 const NUMBER_AT: u32 = 0;
@@ -39,7 +42,10 @@ impl Filter<'_> {
 
     fn program(&self) -> Result<Vec<libc::sock_filter>> {
         let step = |code, k, jump| libc::sock_filter { code, jt: 0, jf: jump, k };
-        let refuse = libc::SECCOMP_RET_ERRNO | self.errno.unsigned_abs();
+        let refuse = match self.errno {
+            KILL => libc::SECCOMP_RET_KILL_PROCESS,
+            errno => libc::SECCOMP_RET_ERRNO | errno.unsigned_abs(),
+        };
         let mut program = vec![step(LOAD, NUMBER_AT, 0)];
         for name in self.calls {
             program.extend([step(IF_EQUAL, number_of(name)?, 1), step(RETURN, refuse, 0)]);

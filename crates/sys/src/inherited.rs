@@ -44,6 +44,30 @@ const MEMORY_POLICIES: [&str; 7] = [
     "weighted interleave",
 ];
 
+/// The beginnings of the names of variables that change how programs run: the dynamic linker's, those of
+/// allocators, of OpenMP, and of runtimes.
+const VARIABLES: [&str; 16] = [
+    "LD_PRELOAD",
+    "LD_LIBRARY_PATH",
+    "LD_AUDIT",
+    "LD_BIND_NOW",
+    "GLIBC_TUNABLES",
+    "MALLOC_",
+    "MIMALLOC_",
+    "JE_MALLOC_CONF",
+    "OMP_",
+    "GOMP_",
+    "KMP_",
+    "GOMAXPROCS",
+    "GOGC",
+    "GODEBUG",
+    "JAVA_TOOL_OPTIONS",
+    "PYTHONMALLOC",
+];
+
+/// The most characters of such a variable's value.
+const VALUE_CHARACTERS_MAX: usize = 200;
+
 /// Gives the calling thread, and what it starts from now on, the timer slack, the scheduling policy and the
 /// personality of a program that inherited nothing special. What is refused stays, and [`facts`] names it.
 pub fn set_usual() {
@@ -74,6 +98,23 @@ pub fn set_usual_signals() -> Result<()> {
     signal::unblock_all()
 }
 
+/// Stops the timers that a program keeps when it is replaced by another (setitimer(2)): their signals would end
+/// this one.
+pub fn stop_timers() {
+    let none = libc::timeval { tv_sec: 0, tv_usec: 0 };
+    let off = libc::itimerval { it_interval: none, it_value: none };
+    for timer in [libc::ITIMER_REAL, libc::ITIMER_VIRTUAL, libc::ITIMER_PROF] {
+        // SAFETY: the kernel reads `off`, which outlives the call.
+        unsafe { libc::setitimer(timer, &raw const off, std::ptr::null_mut()) };
+    }
+}
+
+/// Reports whether /proc shows the processes of another namespace than this process is in, under other numbers.
+pub fn proc_is_foreign() -> bool {
+    let own = std::fs::read_link("/proc/self").ok();
+    own.is_some_and(|own| own.to_str() != Some(&process::pid().to_string()))
+}
+
 /// Returns the umask of this process.
 pub fn umask() -> u32 {
     let status = text::read("/proc/self/status").unwrap_or_default();
@@ -96,9 +137,30 @@ pub fn facts() -> BTreeMap<String, String> {
         ("io_priority", io_priority()),
         ("core_scheduling", core_cookie().then(|| "a group of its own".into())),
         ("speculation", speculation(&status)),
+        ("variables", variables()),
     ];
     let known = facts.into_iter().filter_map(|(name, fact)| Some((name.to_string(), fact?)));
     known.collect()
+}
+
+/// Returns the variables of the environment that change how programs run, with their values.
+fn variables() -> Option<String> {
+    let is_known = |name: &str| {
+        VARIABLES
+            .iter()
+            .any(|known| name == *known || known.ends_with('_') && name.starts_with(known))
+    };
+    let mut all: Vec<String> = std::env::vars_os()
+        .map(|(name, value)| (name.to_string_lossy().into_owned(), value))
+        .filter(|(name, value)| is_known(name) && !value.is_empty())
+        .map(|(name, value)| {
+            let value: String =
+                value.to_string_lossy().chars().take(VALUE_CHARACTERS_MAX).collect();
+            format!("{name}={value}")
+        })
+        .collect();
+    all.sort();
+    (!all.is_empty()).then(|| all.join(", "))
 }
 
 /// Returns the value of a line `NAME:\tVALUE`.

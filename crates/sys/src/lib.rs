@@ -50,7 +50,7 @@ pub mod poll;
 pub mod proc;
 pub mod process;
 pub mod program;
-mod refusal;
+pub mod refusal;
 pub mod replace;
 pub mod shared_futexes;
 pub mod signal;

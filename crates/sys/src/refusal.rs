@@ -182,6 +182,57 @@ pub(crate) fn refused() -> impl Iterator<Item = (&'static Call<'static>, i32)> {
     CALLS.iter().filter_map(|call| refusal(call).map(|errno| (call, errno)))
 }
 
+/// Calls that would do something with [`NONSENSE`], with a first argument by which they only ask.
+const ASKING: [(Call<'static>, libc::c_long); 1] =
+    [(some("personality", "know how programs are laid out"), 0xffff_ffff)];
+
+/// Calls beyond [`CALLS`] that a session makes at its start and that reject [`NONSENSE`].
+const AT_THE_START: [Call<'static>; 4] = [
+    some("get_mempolicy", "know where memory is placed"),
+    some("ioprio_get", "know its priority for I/O"),
+    some("sched_getscheduler", "know its scheduling policy"),
+    some("setpriority", "put trials before others"),
+];
+
+/// Returns an error for the first call that a filter here answers by killing whoever makes it, as filters of
+/// services do; `None` if none does. Children try them, so that this process goes on.
+pub fn deadly() -> Option<String> {
+    // Nothing of this needs a file: without a filter the kernel says so.
+    // SAFETY: PR_GET_SECCOMP takes no further argument.
+    if unsafe { libc::prctl(libc::PR_GET_SECCOMP) } == 0 {
+        return None;
+    }
+    let rejecting = CALLS.iter().chain(&AT_THE_START).map(|call| (*call, NONSENSE));
+    let (call, _) = rejecting.chain(ASKING).find(|(call, first)| kills(call, *first))?;
+    let Call { name, serves, .. } = call;
+    Some(format!(
+        "a filter of system calls (seccomp) kills whoever calls {name}, and scruple needs it to {serves}. In a \
+         container, --security-opt seccomp=unconfined, or a profile with {name}, allows it; in a service, \
+         SystemCallFilter={name}, or SystemCallErrorNumber=EPERM, with which it is refused"
+    ))
+}
+
+/// Reports whether a child that makes a call is killed for it.
+fn kills(call: &Call<'_>, first: libc::c_long) -> bool {
+    let Some(number) = number_of(call.name).and_then(|it| libc::c_long::try_from(it).ok()) else {
+        return false;
+    };
+    // SAFETY: the child makes one system call that changes nothing, and ends without unwinding.
+    unsafe {
+        let child = libc::fork();
+        if child == 0 {
+            let n = NONSENSE;
+            libc::syscall(number, first, n, n, n, n, n);
+            libc::_exit(0);
+        }
+        let mut status = 0;
+        child > 0
+            && libc::waitpid(child, &raw mut status, 0) == child
+            && libc::WIFSIGNALED(status)
+            && libc::WTERMSIG(status) == libc::SIGSYS
+    }
+}
+
 /// The error number of a call that is refused here.
 fn refusal(call: &Call<'_>) -> Option<i32> {
     errno_of(call).filter(|errno| matches!(*errno, libc::ENOSYS | libc::EPERM))

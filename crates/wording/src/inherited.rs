@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// Each state by the name under which a session records it: what it does, with the recorded value in
 /// the place of `{}`, and what to do.
-const STATES: [(&str, &str, &str); 10] = [
+const STATES: [(&str, &str, &str); 11] = [
     (
         "tracer",
         "another program ({}) traces this session and stops it at each system call, signal or start of \
@@ -44,6 +44,11 @@ const STATES: [(&str, &str, &str); 10] = [
         "speculation",
         "the processor speculates less in this session than in others: {}",
         "start it where nobody has called prctl(PR_SET_SPECULATION_CTRL)",
+    ),
+    (
+        "variables",
+        "programs start with variables that change how they run: {}",
+        "start it without them, or set those that belong to the program in the study's `env`",
     ),
 ];
 

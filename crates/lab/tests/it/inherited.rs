@@ -93,6 +93,18 @@ fn a_filter_of_system_calls_is_named_on_screen_and_page_and_by_doctor() {
     assert!(doctor.contains("system call passes seccomp"), "{doctor}");
 }
 
+#[test]
+fn timers_of_a_parent_end_nothing_and_its_variables_are_named() {
+    let _alone = alone();
+    let Some(mut command) = started_by(&["perl", "-e", "alarm 1; exec @ARGV"]) else { return };
+    command.args(["waits", "--", "sleep", "1.5"]);
+    command.env("GLIBC_TUNABLES", "glibc.malloc.arena_max=1");
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let text = said(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("GLIBC_TUNABLES=glibc.malloc.arena_max=1"), "{text}");
+}
+
 /// A session of a study whose command runs `./prog data`.
 fn of_a_program(folder: &Path, script: &str, runs: &str) -> Command {
     use std::os::unix::fs::PermissionsExt;

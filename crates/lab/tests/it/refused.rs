@@ -88,6 +88,22 @@ fn a_call_that_every_session_needs_is_named_with_what_would_allow_it() {
 }
 
 #[test]
+fn a_filter_that_kills_is_named_before_it_does() {
+    let _alone = alone();
+    for call in ["perf_event_open", "ptrace", "personality", "sched_setscheduler"] {
+        let filter = Filter { calls: &[call], newest: None, errno: sys::filter::KILL };
+        for words in ["run null --profile smoke", "doctor --no-measure"] {
+            let output = under(filter, words, &[]);
+            assert_eq!(output.status.code(), Some(2), "{call}: {}", said(&output));
+            let text = said(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(text.contains(&format!("kills whoever calls {call}")), "{call}: {text}");
+        }
+        let reads = under(filter, "list", &[]);
+        assert!(reads.status.success(), "{call}: {}", said(&reads));
+    }
+}
+
+#[test]
 fn what_a_filter_refuses_is_unsupported_and_no_trial_fails() {
     let _alone = alone();
     let calls = calls(&OPTIONAL);
