@@ -2,7 +2,7 @@
 
 use crate::text::shown;
 use kit::{Result, Stop};
-use model::{Spec, Subject, measures};
+use model::{Spec, Squeeze, Subject, measures};
 use std::fs::File;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -42,10 +42,13 @@ impl Filled {
             number("the number of workers", &subject.workers, "a whole number", |text| {
                 text.parse().ok()
             })?;
+        let squeezed = subject.squeeze.as_ref().and_then(|factor| spec.treatment.level(factor));
+        let squeeze = squeezed.and_then(Squeeze::of_level);
+        let may_use_all = squeeze.is_some_and(|squeeze| !squeeze.needs_cpu_beside());
         let folder = if subject.folder.is_empty() { scratch } else { &subject.folder };
         Ok(Filled {
             folder: PathBuf::from(folder),
-            cpus: cpus(subject.cpus.trim(), spec)?,
+            cpus: if may_use_all { None } else { cpus(subject.cpus.trim(), spec)? },
             address_space_bytes: size("the limit on address space", &limits.address_space_bytes)?,
             memory_bytes: size("the limit on memory", &limits.memory_bytes)?,
             cpus_quota,

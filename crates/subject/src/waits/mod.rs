@@ -68,6 +68,8 @@ struct Found {
     /// What kind it is, unless its stack must tell.
     kind: Option<WaitKind>,
     what: String,
+    /// It ends at some time by itself.
+    is_timed: bool,
     futex: Option<Futex>,
     /// The address of the next instruction.
     at: u64,
@@ -283,6 +285,10 @@ impl Asker {
                 holder = lock_holder(kind, pid, waiting);
             }
         }
+        let limit = call.as_deref();
+        let limit =
+            limit.and_then(|call| timeouts::limit(pid, call, waiting, memory.as_ref()));
+        found.is_timed = limit.is_some();
         found.at = waiting.at;
         if self.found.len() < FOUND_MAX {
             found.words = self.words(image, waiting, memory.as_ref());
@@ -299,10 +305,7 @@ impl Asker {
                 self.found.len() - 1
             }
         };
-        let call = call.as_deref();
-        if let Some(limit) =
-            call.and_then(|call| timeouts::limit(pid, call, waiting, memory.as_ref()))
-        {
+        if let Some(limit) = limit {
             self.time_outs.found((pid, tid), id, limit, thread.account);
         }
         if let Some(holder) = holder {

@@ -12,6 +12,9 @@ use std::collections::HashMap;
 /// What a word is waited for where no function says it.
 const FUTEX: &str = "a lock or a signal of another thread";
 
+/// What the thread of Go waits for that waits for the next goroutine whose time comes.
+const GO_SLEEPS: &str = "a time-out (sleep) of a goroutine; Go hides what others wait for";
+
 /// The sizes of the word of a futex, and of a pointer.
 const WORD_BYTES: u64 = 4;
 const POINTER_BYTES: u64 = 8;
@@ -32,6 +35,10 @@ impl Named {
     /// Returns what is known of a wait that no look found.
     pub(crate) const fn unknown() -> Self {
         Named { kind: WaitKind::Unknown, what: String::new(), place: String::new() }
+    }
+
+    fn idle_of_go() -> Self {
+        Named { kind: WaitKind::Hidden, what: GOROUTINES.into(), place: String::new() }
     }
 }
 
@@ -71,7 +78,7 @@ impl Names {
             let sums = sums.entry(named).or_default();
             sums.iter_mut().zip(times).for_each(|(sum, ns)| *sum += ns);
         }
-        let is_over = |named: &&Named| timeouts::are_over(sums[named]) && !is_lock(named);
+        let is_over = |named: &&Named| timeouts::are_over(sums[named]) && !keeps_name(named);
         let shown = self.named.iter().map(|named| match Some(named).filter(is_over) {
             Some(named) => Named {
                 kind: WaitKind::Timer,
@@ -90,18 +97,27 @@ impl Names {
         let program = all.iter().position(|one| !one.is_library);
         let place = program.map_or(String::new(), |own| all[own].name.clone());
         let inner = &all[..program.unwrap_or(all.len())];
+        let here = Located::find(found.at, image, &mut self.files);
+        let is_of_go = here.is_some_and(|here| here.symbols.is_of_go());
         let Some(futex) = &found.futex else {
             let kind = found.kind.unwrap_or(WaitKind::Unknown);
-            // Go parks goroutines that sleep: what waits for a time or for its own eventfd has nothing to do.
-            let is_idle = kind == WaitKind::Timer || found.what.contains("eventfd");
-            if is_idle && inner.iter().any(|one| one.name.starts_with("runtime.")) {
-                let (kind, what) = (WaitKind::Hidden, GOROUTINES.into());
-                return Named { kind, what, place: String::new() };
-            }
-            return Named { kind, what: found.what.clone(), place };
+            // Go parks goroutines that sleep, and waits for the next one that is to go on: what waits for a time of its
+            // own, or for its own eventfd alone, has nothing to do.
+            return match is_of_go {
+                true if found.what.contains("eventfd") && found.is_timed => {
+                    Named { kind: WaitKind::Timer, what: GO_SLEEPS.into(), place }
+                }
+                true if kind == WaitKind::Timer || found.what.contains("eventfd") => {
+                    Named::idle_of_go()
+                }
+                _ => Named { kind, what: found.what.clone(), place },
+            };
         };
         let functions = inner.iter().map(|one| (one.path.as_str(), one.file.as_str()));
         let row = primitives::of_functions(functions);
+        if is_of_go && row.is_none_or(|row| row.kind == WaitKind::Hidden) {
+            return Named::idle_of_go();
+        }
         let (kind, what) = match row {
             // A thread that was woken takes the mutex of the condition again.
             Some(row) if futex.is_lock_word && row.what.contains("condition variable") => {
@@ -183,9 +199,10 @@ impl From<Frame> for Function {
     }
 }
 
-/// Reports whether somebody holds what is waited for: who gives up waiting for a lock has waited for it.
-fn is_lock(named: &Named) -> bool {
-    named.kind == WaitKind::Lock || named.what == GOROUTINES
+/// Reports whether a wait keeps its name where its time-out ends it: who gives up waiting for a lock has waited for it,
+/// and what Go hides stays hidden.
+fn keeps_name(named: &Named) -> bool {
+    named.kind == WaitKind::Lock || named.what == GOROUTINES || named.what == GO_SLEEPS
 }
 
 /// Returns the name of a variable; where others have the same, with its source file, or else with its address.

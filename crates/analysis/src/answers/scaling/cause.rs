@@ -44,6 +44,9 @@ const MANY_CPUS: f64 = 1.25;
 /// CPUs used for at least this share of the time are all in use.
 const FULL: f64 = 0.95;
 
+/// A speedup that is surely this part above n is more than what n workers give.
+const SUPERLINEAR: f64 = 0.1;
+
 /// Workers that are asleep or absent for more than this share of their time mostly are.
 const MOSTLY: f64 = 0.5;
 
@@ -124,6 +127,9 @@ fn within(case: &Case<'_>, one: At<'_>, at: At<'_>) -> ScaleCause {
     }
     if let Some(row) = search.own_threads() {
         return row.cause("", place, Founding::Consistent, search.evidence);
+    }
+    if let Some(cpus) = search.pinned() {
+        return ROWS.pinned.cause(&cpus, place, Founding::Consistent, search.evidence);
     }
     // Per unit of work, so that what one worker also waits explains nothing of what n workers lack.
     let shorter = alone.budget_ns / account.budget_ns;
@@ -232,6 +238,22 @@ impl<'a> Search<'a> {
                 "with n = 1 the program used {alone} CPUs, with n = {n} it used {used} of {cpus}"
             ));
             &ROWS.own_threads
+        })
+    }
+
+    /// Finds that the threads are pinned to fewer CPUs than there are for them, and wait for these.
+    fn pinned(&mut self) -> Option<String> {
+        let (allowed, cpus) = (self.held.as_ref()?.cpus?, self.case.cpus?);
+        let is_kept = f64::from(allowed) < self.at.described.n.min(f64::from(cpus));
+        let waited = share(self.account, ScaleLoss::Waiting);
+        let lost = lost(self.at.described)?.point;
+        (is_kept && waited >= MOST * lost).then(|| {
+            self.evidence.push(format!(
+                "{} of the time of its workers went into waiting for a CPU, and {}",
+                percent(waited),
+                self.taken()
+            ));
+            format!("{allowed} of {cpus} CPUs")
         })
     }
 
@@ -414,5 +436,10 @@ fn nothing(case: &Case<'_>) -> ScaleCause {
     if case.levels.len() < 2 {
         return ROWS.single.cause(&figure(last.0), last, Founding::Suspected, Vec::new());
     }
-    ROWS.nothing.cause(&figure(last.0), last, Founding::Consistent, Vec::new())
+    let rises = case.described.last().and_then(|level| level.speedup);
+    let row = match rises.is_some_and(|times| times.low > (1.0 + SUPERLINEAR) * last.0) {
+        true => &ROWS.superlinear,
+        false => &ROWS.nothing,
+    };
+    row.cause(&figure(last.0), last, Founding::Consistent, Vec::new())
 }

@@ -33,6 +33,9 @@ const NETWORK: [WaitKind; 3] = [WaitKind::Socket, WaitKind::Pipe, WaitKind::Even
 /// the work.
 const TO_THE_END: u32 = 5;
 
+/// A lock that is waited for nearly as much as something else is held by those who wait for that.
+const HELD: f64 = 0.75;
+
 /// A wait that fewer looks found is not named where sleeps alone show that there are waits.
 const LOOKS_MIN: u32 = 3;
 
@@ -110,6 +113,20 @@ impl Search<'_> {
         let lack = Lack::of(self, into, by_sleeps);
         let is_sure = |wait: &Wait| held.is_sure(&[wait.kind]);
         let still_for = held.still_for.as_ref().filter(|(wait, _)| is_sure(wait));
+        // Time that is slept while others wait for a lock is that of the lock.
+        let is_held = |(wait, _): &&(Wait, f64)| {
+            let (own, lock) = (held.share(&[wait.kind]), held.share(&[WaitKind::Lock]));
+            wait.kind != WaitKind::Lock && lock >= HELD * own && held.is_sure(&[WaitKind::Lock])
+        };
+        if let Some((wait, _)) = still_for.filter(|it| lack.is_still(held) && is_held(it)) {
+            let name = held.longest(&[WaitKind::Lock]).map(words).unwrap_or_default();
+            self.evidence.push(format!(
+                "for {} of the elapsed time no thread ran or was ready to: the lock is held meanwhile by one that waits for {}",
+                percent(held.still),
+                held::words(wait.kind, &wait.what, &wait.place)
+            ));
+            return Some(Found::named(&ROWS.lock, name));
+        }
         if let Some((wait, _)) = still_for.filter(|_| lack.is_still(held)) {
             // Who is waited for neither ran nor was seen to wait; beside many short sleeps it is about to wake up.
             if !by_sleeps && JOINS.contains(&wait.kind) {
@@ -143,7 +160,11 @@ impl Search<'_> {
             (&[WaitKind::Memory], of(&[WaitKind::Memory])),
             (&OUTSIDE, of(&OUTSIDE)),
         ];
-        let (kinds, most) = kinds.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let mut most = kinds.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        if most.0 == OUTSIDE && kinds[0].1 >= HELD * most.1 {
+            most = kinds[0];
+        }
+        let (kinds, most) = most;
         let absent = lack.absent;
         let longest = held.longest(kinds);
         let is_of_go = longest.is_some_and(|one| one.what == GOROUTINES);

@@ -342,6 +342,7 @@ fn plain(count: u32, (cpu, kernel): (f64, f64), kind: WaitKind, what: &str) -> V
             place: String::new(),
             holder: String::new(),
             ns: still_ns,
+            idle_ns: 0,
             still_ns,
             looks: 100,
             lasting: 0,

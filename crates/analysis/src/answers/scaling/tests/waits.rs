@@ -13,6 +13,7 @@ pub(super) fn waits(trial: &ScaleTrial, kind: WaitKind, runner: (bool, bool)) ->
         place: "drain".into(),
         holder: "w".into(),
         ns: idle_ns,
+        idle_ns: 0,
         still_ns: if still { trial.wall_ns as u64 } else { 0 },
         looks: 20,
         lasting: 10,
@@ -35,6 +36,7 @@ pub(super) fn waits(trial: &ScaleTrial, kind: WaitKind, runner: (bool, bool)) ->
         // The busiest worker has nearly all of it.
         cpu_each_ns: vec![trial.wall_ns as u64, 1],
         still_ns: if still { trial.wall_ns as u64 } else { 0 },
+        cpus: None,
         unasked: String::new(),
     }
 }
