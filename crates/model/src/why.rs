@@ -196,7 +196,9 @@ pub struct WhyTime {
     pub kinds: Vec<WhyWait>,
     /// The same by what it was: the path of a file, the other end of a socket.
     pub waited: Vec<WhyWait>,
-    /// The number of CPUs that its threads could use.
+    /// The number of CPUs that it could use.
+    pub cpus_given: Option<u32>,
+    /// The number of CPUs that its threads kept themselves to.
     pub cpus: Option<u32>,
     /// How many of its threads were ready and waited for a CPU, on average.
     pub ready: Option<Estimate>,

@@ -282,7 +282,6 @@ impl Asker {
             other => {
                 let (kind, what) = self.call(pid, tid, other, waiting, memory.as_ref());
                 (found.kind, found.what) = (Some(kind), what);
-                holder = lock_holder(kind, pid, waiting);
             }
         }
         let limit = call.as_deref();
@@ -297,6 +296,7 @@ impl Asker {
                 return None;
             }
         }
+        let kind = found.kind;
         let id = match self.ids.get(&found) {
             Some(id) => *id,
             None => {
@@ -305,6 +305,10 @@ impl Asker {
                 self.found.len() - 1
             }
         };
+        // Last: it takes longer than many waits for a lock.
+        if let Some(kind) = kind.filter(|_| !self.holders.contains_key(&id)) {
+            holder = lock_holder(kind, pid, waiting);
+        }
         if let Some(limit) = limit {
             self.time_outs.found((pid, tid), id, limit, thread.account);
         }

@@ -22,6 +22,12 @@ const POINTER_BYTES: u64 = 8;
 /// An object that is larger may well hold several locks of one word.
 const SMALL_BYTES: u64 = 64;
 
+/// What a thread waits for at a word that C++'s library keeps for many objects.
+const CPP_ATOMIC: &str = "an atomic variable, barrier, latch or semaphore of C++";
+
+/// The size of an object, and where the words in it lie that are waited for.
+type Size<'a> = (u64, Option<&'a [u64]>);
+
 /// A wait with its names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Named {
@@ -128,7 +134,19 @@ impl Names {
             None => (WaitKind::Hidden, FUTEX),
         };
         let bytes = row.map_or(Some(WORD_BYTES), |row| row.bytes);
-        let variable = bytes.map(|bytes| self.variable(futex, bytes, image)).unwrap_or_default();
+        let words = row.and_then(|row| row.words.as_deref());
+        // Where the words lie is known of glibc alone.
+        let words = words.map(|words| if inner.iter().any(Function::is_of_glibc) { words } else { &[] });
+        let variable = bytes.map(|bytes| self.variable(futex, (bytes, words), image));
+        let variable = variable.unwrap_or_default();
+        // The library keeps the words that many objects share in a variable of its own.
+        if variable.starts_with("std::") {
+            let (kind, what) = match row {
+                Some(row) => (row.kind, row.what.as_str()),
+                None => (WaitKind::Signal, CPP_ATOMIC),
+            };
+            return Named { kind, what: what.into(), place };
+        }
         let is_shown = |one: &&Function| {
             !matches!(one.name.as_str(), "" | "syscall") && !one.name.starts_with('_')
         };
@@ -146,23 +164,29 @@ impl Names {
 
     /// Returns the static variable that holds an object of `bytes` with the word that is waited for, or that points to
     /// an object on the heap that does.
-    fn variable(&mut self, futex: &Futex, bytes: u64, image: &Image) -> String {
-        if let Some(name) = self.object(futex.address, bytes, image) {
+    fn variable(&mut self, futex: &Futex, (bytes, words): Size<'_>, image: &Image) -> String {
+        if let Some(name) = self.object(futex.address, (bytes, words), image) {
             return name;
         }
         let Some((pointer, distance)) = futex.pointer else { return String::new() };
         // Names that begin so are those of the C library, which keeps lists of objects of its own.
-        let name = self.object(pointer, POINTER_BYTES, image).filter(|name| !name.starts_with('_'));
-        match (name, distance) {
+        let name = self.object(pointer, (POINTER_BYTES, None), image);
+        let name = name.filter(|name| !name.starts_with('_'));
+        match (name, begin(distance, words)) {
             (None, _) => String::new(),
-            (Some(name), 0) => format!("*{name}"),
-            (Some(name), distance) => format!("*{name} + {distance}"),
+            (Some(name), None | Some(0)) => format!("*{name}"),
+            (Some(name), Some(distance)) => format!("*{name} + {distance}"),
         }
     }
 
-    /// Returns the name of the variable that holds an object of `bytes` with the word at an address, and how far from
-    /// the variable's beginning the word is if more than one such object has room in it.
-    fn object(&mut self, address: u64, bytes: u64, image: &Image) -> Option<String> {
+    /// Returns the name of the variable that holds an object of a size with the word at an address, and how far from
+    /// the variable's beginning the object is if more than one such object has room in it.
+    fn object(
+        &mut self,
+        address: u64,
+        (bytes, words): Size<'_>,
+        image: &Image,
+    ) -> Option<String> {
         let located = Located::find(address, image, &mut self.files)?;
         let (symbols, own) = (&located.symbols, located.address);
         let variable = symbols.variable(own, WORD_BYTES).filter(|one| one.size >= bytes)?;
@@ -173,7 +197,7 @@ impl Names {
             own_name(symbols, variable) + &in_library(&located.file, is_program)
         });
         let name = name.clone();
-        let distance = own - variable.address;
+        let Some(distance) = begin(own - variable.address, words) else { return Some(name) };
         let is_plain = match bytes {
             _ if variable.size < 2 * bytes => true,
             // A lock of one word lies somewhere in an object of unknown parts.
@@ -183,6 +207,12 @@ impl Names {
             _ => distance < POINTER_BYTES,
         };
         Some(if is_plain { name } else { format!("{name} + {distance}") })
+    }
+}
+
+impl Function {
+    fn is_of_glibc(&self) -> bool {
+        self.file.ends_with("/libc.so.6") || self.name.contains("futex_abstimed_wait")
     }
 }
 
@@ -197,6 +227,14 @@ impl From<Frame> for Function {
             || primitives::of_function(&path).is_some();
         Function { name, path, is_library, file: frame.file }
     }
+}
+
+/// Returns how far an object begins from where something else does, by the distance of the word in it that is waited
+/// for; `None` where it is not known where in the object that lies.
+fn begin(distance: u64, words: Option<&[u64]>) -> Option<u64> {
+    let Some(words) = words else { return Some(distance) };
+    let mut begins = words.iter().filter_map(|word| distance.checked_sub(*word));
+    begins.find(|begin| begin.is_multiple_of(POINTER_BYTES))
 }
 
 /// Reports whether a wait keeps its name where its time-out ends it: who gives up waiting for a lock has waited for it,

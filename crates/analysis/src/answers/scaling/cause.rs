@@ -382,8 +382,11 @@ fn beyond(case: &Case<'_>, one: At<'_>, found: Option<&ScaleCause>) -> Option<Sc
         used(case, one, most).is_some_and(|used| used < BUSY) && (!falls || sleep_more_than_wait);
     // Nor does a program whose workers sleep most of the time, even if others use the CPUs meanwhile.
     let mostly_sleeps = asleep > MOSTLY && sleep_more_than_wait;
+    // Nor does one that goes to sleep each time that little more is lost: who is woken is ready for some time.
+    let signs = Signs::of(one.level, most.level, case.cpus);
+    let sleeps_often = signs.lost_each_ns.is_some_and(|ns| ns < LOCK_NS_MAX);
     let own = own_used(case, one, most).filter(|own| *own < BUSY);
-    if let Some(own) = own.filter(|_| has_idle_cpus || mostly_sleeps) {
+    if let Some(own) = own.filter(|_| has_idle_cpus || mostly_sleeps || sleeps_often) {
         let at = (most.described.n, lost(most.described));
         return Some(idle_cpus(case, one, most, own, evidence).unwrap_or_else(|evidence| {
             ROWS.idle_cpus.cause("", at, Founding::Suspected, evidence)
@@ -422,8 +425,9 @@ fn idle_cpus(
     let at = (most.described.n, lost(most.described));
     let found = most.described.account.as_ref().and_then(|account| {
         let mut search = Search::new(case, one, most, account);
+        let by_sleeps = search.signs.lost_each_ns.is_some_and(|ns| ns < LOCK_NS_MAX);
         let found =
-            search.held.is_some().then(|| search.by_waits(ScaleLoss::Blocked, false)).flatten();
+            search.held.is_some().then(|| search.by_waits(ScaleLoss::Blocked, by_sleeps)).flatten();
         evidence.append(&mut search.evidence);
         found
     });

@@ -55,11 +55,11 @@ pub(super) fn limit(time: &WhyTime) -> Option<Limit<'_>> {
     let alone = decided(&time.alone).filter(|alone| alone.low >= LOST);
     let wait = wait.filter(|wait| sleeps.is_some() || wait.share.point >= MOST * lost);
     // Others that get their work from one thread wait while that does its own.
-    let is_for_work = |wait: &&WhyWait| wait.kind != WaitKind::Lock;
-    let is_alone = |wait: &&WhyWait| {
-        is_for_work(wait) && alone.is_some_and(|alone| alone.point >= HELD * lost)
+    let is_mostly_alone = alone.is_some_and(|alone| alone.point >= HELD * lost);
+    let is_for_work = |wait: &WhyWait| {
+        matches!(wait.kind, WaitKind::Signal | WaitKind::Hidden | WaitKind::Message)
     };
-    match wait.filter(|wait| !is_alone(wait)) {
+    match wait.filter(|wait| !(is_mostly_alone && is_for_work(wait))) {
         Some(wait) => Some(Limit::Wait(wait, sleeps)),
         None => alone.map(Limit::Alone),
     }
@@ -67,8 +67,9 @@ pub(super) fn limit(time: &WhyTime) -> Option<Limit<'_>> {
 
 /// Returns what threads waited for longest, for other things than the end of one another.
 fn wait(time: &WhyTime) -> Option<&WhyWait> {
-    let is_first = |wait: &&WhyWait| !matches!(wait.kind, WaitKind::Thread | WaitKind::Child);
-    let most = time.threads.iter().find(is_first)?;
+    use WaitKind::{Child, Thread, Unknown};
+    let is_named = |wait: &&WhyWait| !matches!(wait.kind, Thread | Child | Unknown);
+    let most = time.threads.iter().find(is_named)?;
     let lock = time.threads.iter().find(|wait| wait.kind == WaitKind::Lock);
     lock.filter(|lock| lock.share.point >= HELD * most.share.point).or(Some(most))
 }
@@ -104,12 +105,17 @@ pub(super) fn words(time: &WhyTime, limit: &Limit<'_>) -> String {
     }
 }
 
-/// Returns how many of the CPUs that it may use a program uses; `None` of one CPU, and where all are in use.
+/// Returns how many of the CPUs that it may use a program uses, or that it keeps its threads to fewer; `None` of one
+/// CPU, and where all are in use.
 pub(super) fn used(time: &WhyTime) -> Option<String> {
+    let (own, given) = (time.cpus?, time.cpus_given?);
+    if own < given && time.workers.is_some_and(|workers| workers.point > f64::from(own)) {
+        return Some(format!(" Its threads may use {own} of {given} CPUs (CPU affinity)."));
+    }
     let (cpus, used) = (time.cpus.filter(|cpus| *cpus > 1)?, decided(&time.cpu)?);
     let is_less = used.point < BUSY * f64::from(cpus);
     is_less.then(|| {
-        let used = number::rounded(used.point, Terms::Plain);
-        format!(" It uses {used} of the {cpus} CPUs that it may use.")
+        let used = used.point;
+        format!(" It uses {used:.2} of the {cpus} CPUs that it may use.")
     })
 }

@@ -57,6 +57,7 @@ pub(super) fn time(plain: &[&Record], cpu_ppm: &[f64]) -> WhyTime {
     });
     WhyTime {
         cpus,
+        cpus_given: looked.iter().filter_map(|it| it.given).max(),
         ready: over(&looked, |it| Some(it.ready_ns? / it.wall_ns)),
         workers: over(&looked, |it| Some(it.workers().count() as f64)),
         busiest: over(&looked, |it| it.busiest()),
@@ -96,7 +97,8 @@ struct Looked<'a> {
     wall_ns: f64,
     cpu_ns: Option<f64>,
     ready_ns: Option<f64>,
-    /// The number of CPUs that its threads could use.
+    /// The number of CPUs that it could use, and that its threads kept themselves to.
+    given: Option<u32>,
     cpus: Option<u32>,
 }
 
@@ -116,7 +118,8 @@ impl<'a> Looked<'a> {
         let ran = ran.map_or(0.0, |(cpus, ns)| ns / f64::from(cpus.max(1)));
         let most = (wall - ran).max(0.0) / (waits.still_ns.max(1) as f64);
         let ready_ns = measured.counters.queue_wait_ns.map(|ns| ns as f64);
-        Some(Looked { waits, per_ns: most.min(1.0) / wall, wall_ns: wall, cpu_ns, ready_ns, cpus })
+        let per_ns = most.min(1.0) / wall;
+        Some(Looked { waits, per_ns, wall_ns: wall, cpu_ns, ready_ns, given, cpus })
     }
 
     /// Returns the CPU time of each thread that worked, in ns, the most first.
