@@ -52,7 +52,16 @@ pub enum WaitKind {
 }
 
 /// What threads of Go wait for when no goroutine can run, whatever the goroutines wait for: they are idle.
-pub const GOROUTINES: &str = "work (an idle thread of Go, which hides what its goroutines wait for)";
+pub const GOROUTINES: &str =
+    "work (an idle thread of Go, which hides what its goroutines wait for)";
+
+/// The same as earlier versions stored it.
+const GOROUTINES_BEFORE: &str = "other goroutines (Go hides whether a lock or a channel)";
+
+/// Reports whether what is waited for is what idle threads of Go wait for.
+pub fn is_of_go(what: &str) -> bool {
+    [GOROUTINES, GOROUTINES_BEFORE].contains(&what)
+}
 
 /// What threads of the Java VM wait for where nothing tells them from those of the program.
 pub const JAVA_THREADS: &str =
@@ -60,7 +69,7 @@ pub const JAVA_THREADS: &str =
 
 /// Reports whether a wait is that of a runtime's own threads, which have nothing to do.
 pub fn is_of_runtime(what: &str) -> bool {
-    [GOROUTINES, JAVA_THREADS].contains(&what)
+    is_of_go(what) || what == JAVA_THREADS
 }
 
 /// One thing that threads waited for.

@@ -204,6 +204,8 @@ pub struct WhyTime {
     pub ready: Option<Estimate>,
     /// How many threads worked: those with at least a twentieth of the CPU time that the busiest one has.
     pub workers: Option<Estimate>,
+    /// The part of the elapsed time in which the busiest thread ran.
+    pub ran: Option<Estimate>,
     /// The part of the elapsed time in which the busiest thread ran or was ready.
     pub busiest: Option<Estimate>,
     /// The part of the elapsed time in which looks found one thread alone running or ready, though others worked at

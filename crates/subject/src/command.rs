@@ -204,6 +204,24 @@ mod tests {
     }
 
     #[test]
+    fn a_program_may_use_all_cpus_unless_a_co_runner_needs_one() {
+        for (level, cpus) in [
+            (model::NOTHING, None),
+            ("cpu-50", None),
+            ("storage-100", None),
+            (model::BESIDE, Some(vec![1, 5])),
+            ("memory-100", Some(vec![1, 5])),
+        ] {
+            let squeeze = [("squeeze".to_string(), level.to_string())];
+            let spec = Spec { treatment: Treatment::from_iter(squeeze), ..spec() };
+            let command = vec!["work".into()];
+            let squeeze = Some("squeeze".into());
+            let subject = Subject { command, cpus: "1,5".into(), squeeze, ..Subject::default() };
+            assert_eq!(Filled::of(&subject, &spec, "/scratch").unwrap().cpus, cpus, "{level}");
+        }
+    }
+
+    #[test]
     fn a_shell_gets_one_text() {
         let subject =
             Subject { command: vec!["a {n} | b".into()], shell: true, ..Subject::default() };

@@ -462,6 +462,48 @@ mod tests {
         assert_eq!(watched.time.all_ns(), 400 * MS);
     }
 
+    /// A thread that lives for 10 ms is found by one look in three that are 30 ms apart: what it waited is as much as all
+    /// of them did, on average.
+    #[test]
+    fn threads_that_live_shortly_count_for_those_that_no_look_found() {
+        let mut threads = Threads::new(0);
+        for look in 0..30_u64 {
+            let mut found = vec![doing(1, 0, 30, Some(1))];
+            // Each lives from one multiple of 10 ms to the next; looks find it halfway.
+            if look % 3 == 0 {
+                found.push(doing(100 + look as i32, 0, 5, Some(0)));
+            }
+            threads.note(look * 30 * MS, (look + 1) * 30 * MS, &found);
+        }
+        let watched = entered(&threads, &[named(WaitKind::Timer, "a"), named(WaitKind::Child, "")]);
+        let waited = |kind| {
+            let own = watched.waits.iter().filter(|wait| wait.kind == kind);
+            own.map(|wait| wait.ns + wait.idle_ns).sum::<u64>() / MS
+        };
+        assert_eq!((waited(WaitKind::Timer), waited(WaitKind::Child)), (10 * 30, 900));
+        assert_eq!((watched.brief_threads, watched.unseen_ns), (10, 10 * 25 * MS));
+    }
+
+    #[test]
+    fn threads_that_are_not_read_wait_as_those_that_are() {
+        let mut threads = Threads::new(0);
+        let crowd: Vec<Doing> =
+            (1..=4).map(|tid| doing(tid, 0, 100, Some(usize::from(tid == 4)))).collect();
+        threads.unread(Some(30), 100 * MS);
+        threads.note(0, 100 * MS, &crowd);
+        // The program ends: who was there at the last look is taken to have been there until then.
+        threads.unread(None, 100 * MS);
+        threads.note(100 * MS, 200 * MS, &[]);
+        let names = [named(WaitKind::Timer, "a"), named(WaitKind::Lock, "b")];
+        let watched = entered(&threads, &names);
+        assert_eq!(watched.time.waiting_ns, (4 + 30) * 200 * MS);
+        assert_eq!(watched.unread_ns, 30 * 200 * MS);
+        let crowd_of = |wait: &WatchedWait| (wait.ns + wait.idle_ns) / MS;
+        // The first thread of the process stands for itself alone.
+        let all: Vec<u64> = watched.waits.iter().map(crowd_of).collect();
+        assert_eq!(all, [200 + 2 * (200 + 2000), 200 + 2000]);
+    }
+
     #[test]
     fn timelines_keep_their_time_when_cells_are_united() {
         let mut threads = Threads::new(0);

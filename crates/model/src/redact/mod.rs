@@ -7,8 +7,8 @@ mod names;
 mod study;
 
 use crate::{
-    Design, Environment, GOROUTINES, Inquiry, Manifest, Measured, Name, Named, Neighbour, Options,
-    Outcome, Peer, ProgramFile, Record, Run, Runner, Series, ShieldReport, Wait, Waits,
+    Design, Environment, Inquiry, Manifest, Measured, Name, Named, Neighbour, Options, Outcome,
+    Peer, ProgramFile, Record, Run, Runner, Series, ShieldReport, Wait, Waits, is_of_runtime,
 };
 use names::Names;
 use std::collections::BTreeMap;
@@ -204,7 +204,7 @@ impl Redaction {
     }
 
     fn alias(&mut self, name: &str) -> String {
-        if name.is_empty() || name == GOROUTINES {
+        if name.is_empty() || is_of_runtime(name) {
             return name.into();
         }
         let next = self.aliases.len() + 1;

@@ -169,6 +169,20 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_known_of_a_cell_stays_empty() {
+        let mut lines = timelines(Letters::Ascii);
+        lines.rows.truncate(1);
+        lines.rows[0].1 = vec![cell(1, 0, 0, None), cell(0, 0, 5, Some(0))];
+        let text = anstream::adapter::strip_str(&lines.letters(40)[0]).to_string();
+        assert_eq!(text.trim_end(), "main   3");
+        let page = lines.svg().into_string();
+        assert!(
+            page.contains("M0 18.0h1v2.0h-1z") && page.contains("M1 10.0h1v10.0h-1z"),
+            "{page}"
+        );
+    }
+
+    #[test]
     fn a_page_has_an_outline_for_each_state_that_occurs() {
         let page = timelines(Letters::Unicode).svg().into_string();
         assert!(page.contains("M0 2.0h1v18.0h-1z"), "{page}");

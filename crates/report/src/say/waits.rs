@@ -6,7 +6,7 @@ use crate::doc::{Block, Doc, Figure, Role, Span, Table, Text, Tone};
 use crate::text::Letters;
 use crate::words;
 use analysis::scaling::waited_for;
-use model::{Estimate, ThreadTime, Treatment, Unit, Watched, WatchedWait, is_of_runtime};
+use model::{Estimate, ThreadTime, Treatment, Unit, WaitKind, Watched, WatchedWait, is_of_runtime};
 use std::collections::BTreeMap;
 use wording::number::{Terms, estimate, share, value};
 use wording::{command_line, counted, short};
@@ -100,7 +100,8 @@ fn answer(result: &Watched) -> String {
         .map(|ns| threads_on_average(ns, result));
     let is_notable = |ns: u64| ns as f64 > NOTABLE * result.elapsed_ns as f64;
     // Idle threads of a runtime wait for nothing of the program.
-    let is_own = |wait: &&WatchedWait| !is_of_runtime(&wait.what);
+    let is_named = |wait: &&WatchedWait| wait.kind != WaitKind::Unknown || !wait.what.is_empty();
+    let is_own = |wait: &&WatchedWait| !is_of_runtime(&wait.what) && is_named(wait);
     let most_of = |of: fn(&WatchedWait) -> u64| {
         let all_ns: u64 = result.waits.iter().filter(is_own).map(of).sum();
         let most = result.waits.iter().filter(is_own).max_by_key(|wait| of(wait));

@@ -285,8 +285,7 @@ impl Asker {
             }
         }
         let limit = call.as_deref();
-        let limit =
-            limit.and_then(|call| timeouts::limit(pid, call, waiting, memory.as_ref()));
+        let limit = limit.and_then(|call| timeouts::limit(pid, call, waiting, memory.as_ref()));
         found.is_timed = limit.is_some();
         found.at = waiting.at;
         if self.found.len() < FOUND_MAX {

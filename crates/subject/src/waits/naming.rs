@@ -136,7 +136,8 @@ impl Names {
         let bytes = row.map_or(Some(WORD_BYTES), |row| row.bytes);
         let words = row.and_then(|row| row.words.as_deref());
         // Where the words lie is known of glibc alone.
-        let words = words.map(|words| if inner.iter().any(Function::is_of_glibc) { words } else { &[] });
+        let words =
+            words.map(|words| if inner.iter().any(Function::is_of_glibc) { words } else { &[] });
         let variable = bytes.map(|bytes| self.variable(futex, (bytes, words), image));
         let variable = variable.unwrap_or_default();
         // The library keeps the words that many objects share in a variable of its own.
@@ -181,12 +182,7 @@ impl Names {
 
     /// Returns the name of the variable that holds an object of a size with the word at an address, and how far from
     /// the variable's beginning the object is if more than one such object has room in it.
-    fn object(
-        &mut self,
-        address: u64,
-        (bytes, words): Size<'_>,
-        image: &Image,
-    ) -> Option<String> {
+    fn object(&mut self, address: u64, (bytes, words): Size<'_>, image: &Image) -> Option<String> {
         let located = Located::find(address, image, &mut self.files)?;
         let (symbols, own) = (&located.symbols, located.address);
         let variable = symbols.variable(own, WORD_BYTES).filter(|one| one.size >= bytes)?;

@@ -247,6 +247,27 @@ mod tests {
     }
 
     #[test]
+    fn of_a_crowd_a_sample_is_read_that_stays_the_same() {
+        in_child(|| {
+            let own = process::pid();
+            let mut census = Census::new(Some(own), Vec::new()).sampling(8);
+            for _ in 0..40 {
+                std::thread::spawn(std::thread::park);
+            }
+            let mut read = || {
+                let threads = census.begin();
+                let found = census.take(|_, thread| thread.tid);
+                let tids: Vec<Pid> = found[0].threads.iter().map(|(_, tid)| *tid).collect();
+                assert_eq!((threads, tids.len() + found[0].unread), (41, 41));
+                assert!(tids.contains(&own) && tids.len() < 25, "{tids:?}");
+                tids
+            };
+            let (first, second) = (read(), read());
+            assert_eq!(first, second);
+        });
+    }
+
+    #[test]
     fn a_zombie_is_there_until_it_is_waited_for() {
         in_child(|| {
             let child = task::fork_exit(false).unwrap();

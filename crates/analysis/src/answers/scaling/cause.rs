@@ -194,6 +194,7 @@ impl<'a> Search<'a> {
             // Separate copies suffer from others as the program does: what they tell apart is its own.
             let is_compared = into == ScaleLoss::MoreCpu && !self.case.copies.is_empty();
             let is_own = is_compared
+                || into == ScaleLoss::MoreCpu && self.repeats()
                 || matches!(into, ScaleLoss::Throttled | ScaleLoss::Waiting | ScaleLoss::OffCpu);
             if !is_own && passed_on >= NOTABLE && share < passed_on + NOTABLE {
                 of_others = of_others.or(Some(Found::new(&ROWS.neighbour, Founding::Consistent)));
@@ -239,6 +240,12 @@ impl<'a> Search<'a> {
             ));
             &ROWS.own_threads
         })
+    }
+
+    /// Reports whether workers on one CPU showed that they repeat work: nobody else makes them use that CPU time.
+    fn repeats(&self) -> bool {
+        let found = repeated(self.case, self.one, &mut Vec::new());
+        found.is_some_and(|found| found.row.cause == Bottleneck::Repeated)
     }
 
     /// Finds that the threads are pinned to fewer CPUs than there are for them, and wait for these.
@@ -426,8 +433,8 @@ fn idle_cpus(
     let found = most.described.account.as_ref().and_then(|account| {
         let mut search = Search::new(case, one, most, account);
         let by_sleeps = search.signs.lost_each_ns.is_some_and(|ns| ns < LOCK_NS_MAX);
-        let found =
-            search.held.is_some().then(|| search.by_waits(ScaleLoss::Blocked, by_sleeps)).flatten();
+        let is_seen = search.held.is_some();
+        let found = is_seen.then(|| search.by_waits(ScaleLoss::Blocked, by_sleeps)).flatten();
         evidence.append(&mut search.evidence);
         found
     });

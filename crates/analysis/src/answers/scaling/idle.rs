@@ -5,7 +5,7 @@ use super::cause::{MOST, NOTABLE, Search};
 use super::held::{self, Alone, Held, explains};
 use super::rows::{Found, ROWS};
 use super::words::{figure, percent, percent_of, time};
-use model::{Founding, GOROUTINES, ScaleLoss, ScaleWait, Wait, WaitKind};
+use model::{Founding, ScaleLoss, ScaleWait, Wait, WaitKind, is_of_go};
 
 /// A wait below this share of the workers' time is not listed.
 const NOTED: f64 = 0.02;
@@ -113,19 +113,13 @@ impl Search<'_> {
         let lack = Lack::of(self, into, by_sleeps);
         let is_sure = |wait: &Wait| held.is_sure(&[wait.kind]);
         let still_for = held.still_for.as_ref().filter(|(wait, _)| is_sure(wait));
-        // Time that is slept while others wait for a lock is that of the lock.
-        let is_held = |(wait, _): &&(Wait, f64)| {
-            let (own, lock) = (held.share(&[wait.kind]), held.share(&[WaitKind::Lock]));
-            wait.kind != WaitKind::Lock && lock >= HELD * own && held.is_sure(&[WaitKind::Lock])
-        };
-        if let Some((wait, _)) = still_for.filter(|it| lack.is_still(held) && is_held(it)) {
-            let name = held.longest(&[WaitKind::Lock]).map(words).unwrap_or_default();
+        let is_still = lack.is_still(held);
+        if let Some(lock) = still_for.filter(|_| is_still).and_then(|(it, _)| held_by(held, it)) {
             self.evidence.push(format!(
-                "for {} of the elapsed time no thread ran or was ready to: the lock is held meanwhile by one that waits for {}",
-                percent(held.still),
-                held::words(wait.kind, &wait.what, &wait.place)
+                "for {} of the elapsed time, no thread of the program ran or was ready to: one that sleeps holds the lock",
+                percent(held.still)
             ));
-            return Some(Found::named(&ROWS.lock, name));
+            return Some(Found::named(&ROWS.lock, words(lock)));
         }
         if let Some((wait, _)) = still_for.filter(|_| lack.is_still(held)) {
             // Who is waited for neither ran nor was seen to wait; beside many short sleeps it is about to wake up.
@@ -160,23 +154,20 @@ impl Search<'_> {
             (&[WaitKind::Memory], of(&[WaitKind::Memory])),
             (&OUTSIDE, of(&OUTSIDE)),
         ];
-        let mut most = kinds.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-        if most.0 == OUTSIDE && kinds[0].1 >= HELD * most.1 {
-            most = kinds[0];
-        }
-        let (kinds, most) = most;
+        let most = kinds.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let is_held = most.0 == OUTSIDE && kinds[0].1 >= HELD * most.1;
+        let (kinds, most) = if is_held { kinds[0] } else { most };
         let absent = lack.absent;
         let longest = held.longest(kinds);
-        let is_of_go = longest.is_some_and(|one| one.what == GOROUTINES);
+        let is_of_go = longest.is_some_and(|one| is_of_go(&one.what));
         let longest = if is_of_go && held.share(&NETWORK) >= NOTABLE {
-            // Go's threads wait alike for goroutines and for those that wait for a socket: who worked meanwhile tells.
-            if held.peers_used() < MOST {
-                let hides =
-                    "the runtime hides whether workers wait for one another or for a socket";
-                self.evidence.push(hides.into());
-                return None;
+            match of_network(held) {
+                Ok(longest) => longest,
+                Err(hides) => {
+                    self.evidence.push(hides.into());
+                    return None;
+                }
             }
-            held.longest(&NETWORK)
         } else {
             longest
         };
@@ -189,6 +180,22 @@ impl Search<'_> {
         self.evidence.extend(company(held, kinds));
         let name = longest.map(words).unwrap_or_default();
         Some(of_kind(held, longest.map_or(kinds[0], |one| one.kind), name))
+    }
+}
+
+/// Returns the lock that is held by those who wait for something else: others wait for it nearly as much.
+fn held_by<'a>(held: &'a Held, wait: &Wait) -> Option<&'a ScaleWait> {
+    let lock = &[WaitKind::Lock];
+    let is_held = held.share(lock) >= HELD * held.share(&[wait.kind]) && held.is_sure(lock);
+    held.longest(lock).filter(|_| is_held && wait.kind != WaitKind::Lock)
+}
+
+/// Returns what Go's threads wait for beside goroutines that wait for a socket, by who worked meanwhile; the evidence
+/// where that hides it.
+fn of_network(held: &Held) -> Result<Option<&ScaleWait>, &'static str> {
+    match held.peers_used() < MOST {
+        true => Err("the runtime hides whether workers wait for one another or for a socket"),
+        false => Ok(held.longest(&NETWORK)),
     }
 }
 
@@ -232,7 +239,7 @@ fn of_kind(held: &Held, kind: WaitKind, name: String) -> Found {
     let is_alone = is_alone(held);
     let who = runner.map_or(String::new(), Alone::words);
     // Go's goroutines wait while the threads that would run them do something else.
-    let is_own = !name.contains(GOROUTINES);
+    let is_own = !is_of_go(&name);
     match kind {
         WaitKind::Lock => Found::named(&ROWS.lock, name),
         WaitKind::Signal if is_alone && held.is_phase(kind, 1) => Found::named(&ROWS.alone, who),

@@ -5,8 +5,8 @@
 //! first what the time goes by (CPU time, storage, timers, or none of them), and, where that is the
 //! CPU, what the CPU waits for.
 
-use super::{LIVES_ON, threads};
 use super::time::{decided, longest, most, running, waited};
+use super::{LIVES_ON, threads};
 use crate::stats::interval::BLOCKS_FREE;
 use model::measures::{CPU_SHARE, MAJOR_FAULTS, STORAGE_READ, STORAGE_WRITTEN, VOLUNTARY};
 use model::{Estimate, Price, Resource, SqueezeResult, WaitKind, Why, WhyWait};
@@ -107,9 +107,12 @@ fn limit(described: &Why) -> Limit<'_> {
     let squeezed = named(described);
     let cpu = described.squeezes.iter().find(|one| one.resource == Resource::Cpu);
     let in_vain = cpu.and_then(|one| one.elasticity).is_some_and(|e| e.high < LIVES_ON);
-    if squeezed.is_none_or(|it| of_cpu(it) || it == Resource::Queue)
-        && let Some(threads) = threads::limit(time)
-    {
+    // Who waits is not limited by a CPU that it was seen to need; who runs alone may need memory there.
+    let is_of_threads = |limit: &threads::Limit<'_>| match limit {
+        threads::Limit::Wait(..) => squeezed.is_none_or(|it| of_cpu(it) || it == Resource::Queue),
+        _ => squeezed.is_none_or(|it| it == Resource::Cpu),
+    };
+    if let Some(threads) = threads::limit(time).filter(is_of_threads) {
         return Limit::Threads(threads);
     }
     let runs = !in_vain && running(time).is_some_and(|share| share.low >= ON_CPU);
@@ -127,7 +130,7 @@ fn limit(described: &Why) -> Limit<'_> {
         (Some(resource), _) => Limit::Squeezed(resource),
         (None, Some(wait)) => Limit::Waits(wait),
         (None, None) if runs => Limit::Runs,
-        (None, None) => Limit::Unknown,
+        (None, None) => threads::one(time).map_or(Limit::Unknown, Limit::Threads),
     }
 }
 

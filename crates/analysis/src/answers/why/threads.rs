@@ -17,6 +17,9 @@ const MOST: f64 = 0.5;
 /// A thread that runs for this part of the elapsed time sets the pace.
 const BUSY: f64 = 0.9;
 
+/// Threads that hand over to one another and use about one CPU together take turns.
+const TURNS: std::ops::Range<f64> = 0.7..1.1;
+
 /// A lock that is waited for nearly as much as something else is held by those who wait for that.
 pub(crate) const HELD: f64 = 0.75;
 
@@ -24,6 +27,8 @@ pub(crate) const HELD: f64 = 0.75;
 pub(super) enum Limit<'a> {
     /// Its threads wait for this, and sleep for it that often a second where they do so many times and shortly.
     Wait(&'a WhyWait, Option<f64>),
+    /// One thread or process runs at a time, and hands over to the next.
+    Turns(&'a WhyWait),
     /// One thread runs nearly all the time.
     One(Estimate),
     /// One thread runs while the others do not, for this part of the time.
@@ -49,8 +54,12 @@ pub(super) fn limit(time: &WhyTime) -> Option<Limit<'_>> {
         let lock = wait.filter(|wait| wait.kind == WaitKind::Lock);
         return lock.map(|lock| Limit::Wait(lock, sleeps));
     }
-    if let Some(busiest) = decided(&time.busiest).filter(|busiest| busiest.low >= BUSY) {
-        return Some(Limit::One(busiest));
+    let one = match sleeps {
+        Some(_) => busy(&time.ran),
+        None => one(time),
+    };
+    if one.is_some() {
+        return one;
     }
     let alone = decided(&time.alone).filter(|alone| alone.low >= LOST);
     let wait = wait.filter(|wait| sleeps.is_some() || wait.share.point >= MOST * lost);
@@ -59,10 +68,21 @@ pub(super) fn limit(time: &WhyTime) -> Option<Limit<'_>> {
     let is_for_work = |wait: &WhyWait| {
         matches!(wait.kind, WaitKind::Signal | WaitKind::Hidden | WaitKind::Message)
     };
+    let takes_turns = time.cpu.is_some_and(|used| TURNS.contains(&used.point));
     match wait.filter(|wait| !(is_mostly_alone && is_for_work(wait))) {
+        Some(wait) if takes_turns && is_for_work(wait) => Some(Limit::Turns(wait)),
         Some(wait) => Some(Limit::Wait(wait, sleeps)),
         None => alone.map(Limit::Alone),
     }
+}
+
+/// Returns that one thread runs, or is ready, nearly all the time, if it does.
+pub(super) fn one(time: &WhyTime) -> Option<Limit<'_>> {
+    busy(&time.busiest)
+}
+
+fn busy<'a>(part: &Option<Estimate>) -> Option<Limit<'a>> {
+    decided(part).filter(|part| part.low >= BUSY).map(Limit::One)
 }
 
 /// Returns what threads waited for longest, for other things than the end of one another.
@@ -74,14 +94,19 @@ fn wait(time: &WhyTime) -> Option<&WhyWait> {
     lock.filter(|lock| lock.share.point >= HELD * most.share.point).or(Some(most))
 }
 
+/// Returns what follows the kind of a wait: its name, if it has one.
+fn name(wait: &WhyWait) -> String {
+    let name = Some(wording::short(&wait.what, 200)).filter(|name| !name.is_empty());
+    name.map_or(String::new(), |name| format!(": {name}"))
+}
+
 /// Returns the limit in words.
 pub(super) fn words(time: &WhyTime, limit: &Limit<'_>) -> String {
     let used = used(time).unwrap_or_default();
     match limit {
         Limit::Wait(wait, sleeps) => {
             let threads = number::estimate(&wait.share, Terms::Plain);
-            let name = Some(wording::short(&wait.what, 200)).filter(|name| !name.is_empty());
-            let name = name.map_or(String::new(), |name| format!(": {name}"));
+            let name = name(wait);
             let of = kind(wait.kind);
             let how = match sleeps {
                 None => format!("On average, {threads} of its threads wait for it."),
@@ -91,6 +116,14 @@ pub(super) fn words(time: &WhyTime, limit: &Limit<'_>) -> String {
                 ),
             };
             format!("This command is limited by waits for {of}{name}. {how}{used}")
+        }
+        Limit::Turns(wait) => {
+            let name = name(wait);
+            format!(
+                "This command is limited by the CPU time of threads or processes that take turns: one runs while the \
+                 others wait for {}{name}.{used}",
+                kind(wait.kind)
+            )
         }
         Limit::One(busy) => format!(
             "This command is limited by the CPU time of one thread, which runs or is ready for {} of the elapsed \

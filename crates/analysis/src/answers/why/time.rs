@@ -60,6 +60,7 @@ pub(super) fn time(plain: &[&Record], cpu_ppm: &[f64]) -> WhyTime {
         cpus_given: looked.iter().filter_map(|it| it.given).max(),
         ready: over(&looked, |it| Some(it.ready_ns? / it.wall_ns)),
         workers: over(&looked, |it| Some(it.workers().count() as f64)),
+        ran: over(&looked, |it| Some((it.workers().next()? / it.wall_ns).min(1.0))),
         busiest: over(&looked, |it| it.busiest()),
         alone: over(&looked, |it| it.alone()),
         threads: longest_first(of_threads.collect()),

@@ -102,7 +102,8 @@ fn fate(plant: Plant, n: f64, copies: f64) -> Fate {
             fate.foreign = 2.0 * fate.wall;
         }
         Plant::Spin | Plant::Kernel => {
-            fate.cpu = 1.0 + 0.3 * (n - 1.0);
+            let crowd = if plant == Plant::Spin && n > CPUS { 3.0 } else { 1.0 };
+            fate.cpu = 1.0 + 0.3 * (n - 1.0) * crowd;
             fate.system = if plant == Plant::Kernel { fate.cpu - 0.99 } else { fate.system };
             fate.wall = fate.cpu / ran;
         }
