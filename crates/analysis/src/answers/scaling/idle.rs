@@ -113,28 +113,17 @@ impl Search<'_> {
         let lack = Lack::of(self, into, by_sleeps);
         let is_sure = |wait: &Wait| held.is_sure(&[wait.kind]);
         let still_for = held.still_for.as_ref().filter(|(wait, _)| is_sure(wait));
-        let is_still = lack.is_still(held);
-        if let Some(lock) = still_for.filter(|_| is_still).and_then(|(it, _)| held_by(held, it)) {
-            self.evidence.push(format!(
-                "for {} of the elapsed time, no thread of the program ran or was ready to: one that sleeps holds the lock",
-                percent(held.still)
-            ));
-            return Some(Found::named(&ROWS.lock, words(lock)));
-        }
         if let Some((wait, _)) = still_for.filter(|_| lack.is_still(held)) {
             // Who is waited for neither ran nor was seen to wait; beside many short sleeps it is about to wake up.
             if !by_sleeps && JOINS.contains(&wait.kind) {
                 return None;
             }
-            // Where nothing runs for long, what threads wait for comes from outside, or is a time-out.
-            let is_hidden = !by_sleeps && ANOTHER.contains(&wait.kind);
-            if is_hidden || OUTSIDE.contains(&wait.kind) {
+            if let Some(found) = still(held, wait, by_sleeps) {
+                let part = percent(held.still);
                 self.evidence.push(format!(
-                    "for {} of the elapsed time, no thread of the program ran or was ready to",
-                    percent(held.still)
+                    "for {part} of the elapsed time, no thread of the program ran or was ready to"
                 ));
-                let row = if is_hidden { &ROWS.still_hidden } else { &ROWS.still };
-                return Some(Found::named(row, held::words(wait.kind, &wait.what, &wait.place)));
+                return Some(found);
             }
         }
         let of = |kinds: &[WaitKind]| lack.part * held.share(kinds);
@@ -181,6 +170,18 @@ impl Search<'_> {
         let name = longest.map(words).unwrap_or_default();
         Some(of_kind(held, longest.map_or(kinds[0], |one| one.kind), name))
     }
+}
+
+/// Returns what a program waits for of which nothing runs: a lock that one holds asleep, or what comes from outside; a
+/// time-out is such a thing.
+fn still(held: &Held, wait: &Wait, by_sleeps: bool) -> Option<Found> {
+    if let Some(lock) = held_by(held, wait) {
+        return Some(Found::named(&ROWS.lock, words(lock)));
+    }
+    let is_hidden = !by_sleeps && ANOTHER.contains(&wait.kind);
+    let row = if is_hidden { &ROWS.still_hidden } else { &ROWS.still };
+    (is_hidden || OUTSIDE.contains(&wait.kind))
+        .then(|| Found::named(row, held::words(wait.kind, &wait.what, &wait.place)))
 }
 
 /// Returns the lock that is held by those who wait for something else: others wait for it nearly as much.

@@ -71,8 +71,7 @@ fn fate(plant: Plant, n: f64, copies: f64) -> Fate {
         Plant::MutexInCompany => {
             fate.cpu = 1.0 + 0.15 * (ran - 1.0);
             fate.wall = 1.0 / (ran / (1.0 + 0.4 * (ran - 1.0)));
-            fate.foreign = 3.0 * fate.wall;
-            fate.switches = 10.0 + 5_000.0 * (n - 1.0);
+            (fate.foreign, fate.switches) = (3.0 * fate.wall, 10.0 + 5_000.0 * (n - 1.0));
         }
         Plant::SpinInCompany => {
             fate.cpu = 1.0 + 0.15 * (ran - 1.0);
