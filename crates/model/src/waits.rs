@@ -58,9 +58,9 @@ pub const GOROUTINES: &str =
 /// The same as earlier versions stored it.
 const GOROUTINES_BEFORE: &str = "other goroutines (Go hides whether a lock or a channel)";
 
-/// Reports whether what is waited for is what idle threads of Go wait for.
+/// Reports whether what is waited for, in whichever place, is what idle threads of Go wait for.
 pub fn is_of_go(what: &str) -> bool {
-    [GOROUTINES, GOROUTINES_BEFORE].contains(&what)
+    [GOROUTINES, GOROUTINES_BEFORE].iter().any(|known| what.starts_with(known))
 }
 
 /// What threads of the Java VM wait for where nothing tells them from those of the program.

@@ -25,7 +25,7 @@ pub(crate) const HELD: f64 = 0.75;
 
 /// What limits a program of several threads.
 pub(super) enum Limit<'a> {
-    /// Its threads wait for this, and sleep for it that often a second where they do so many times and shortly.
+    /// Its threads wait for this. Where the waits are many and short, with the number of sleeps a second.
     Wait(&'a WhyWait, Option<f64>),
     /// One thread or process runs at a time, and hands over to the next.
     Turns(&'a WhyWait),
