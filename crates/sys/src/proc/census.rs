@@ -131,7 +131,7 @@ impl Census {
             let cpu_ns = clock::process_cpu_ns_of(*pid);
             let (mut first, mut threads, mut unread) = (None, Vec::new(), 0);
             tids.retain(|tid| {
-                if tid != pid && scattered(*tid) % self.one_in != 0 {
+                if tid != pid && !scattered(*tid).is_multiple_of(self.one_in) {
                     unread += 1;
                     return true;
                 }
