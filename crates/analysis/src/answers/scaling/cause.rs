@@ -44,6 +44,9 @@ const MANY_CPUS: f64 = 1.25;
 /// CPUs used for at least this share of the time are all in use.
 const FULL: f64 = 0.95;
 
+/// Workers within the CPUs that surely lose this part of their time have another limit than CPUs.
+const STOPPED: f64 = 0.25;
+
 /// A speedup that is surely this part above n is more than what n workers give.
 const SUPERLINEAR: f64 = 0.1;
 
@@ -381,19 +384,7 @@ fn beyond(case: &Case<'_>, one: At<'_>, found: Option<&ScaleCause>) -> Option<Sc
         if cpus == 1 { "is" } else { "are" },
         if cpus == 1 { "" } else { "s" },
     )];
-    let of = |into| most.described.account.as_ref().map_or(0.0, |account| share(account, into));
-    let asleep = of(ScaleLoss::Blocked) + of(ScaleLoss::Absent) + of(ScaleLoss::OffCpu);
-    let sleep_more_than_wait = asleep > of(ScaleLoss::Waiting);
-    // Ready workers beside idle CPUs were not given them yet: nobody lacks a CPU, unless taking turns costs something.
-    let has_idle_cpus =
-        used(case, one, most).is_some_and(|used| used < BUSY) && (!falls || sleep_more_than_wait);
-    // Nor does a program whose workers sleep most of the time, even if others use the CPUs meanwhile.
-    let mostly_sleeps = asleep > MOSTLY && sleep_more_than_wait;
-    // Nor does one that goes to sleep each time that little more is lost: who is woken is ready for some time.
-    let signs = Signs::of(one.level, most.level, case.cpus);
-    let sleeps_often = signs.lost_each_ns.is_some_and(|ns| ns < LOCK_NS_MAX);
-    let own = own_used(case, one, most).filter(|own| *own < BUSY);
-    if let Some(own) = own.filter(|_| has_idle_cpus || mostly_sleeps || sleeps_often) {
+    if let Some(own) = lacks_no_cpu(case, one, most, falls) {
         let at = (most.described.n, lost(most.described));
         return Some(idle_cpus(case, one, most, own, evidence).unwrap_or_else(|evidence| {
             ROWS.idle_cpus.cause("", at, Founding::Suspected, evidence)
@@ -410,6 +401,11 @@ fn beyond(case: &Case<'_>, one: At<'_>, found: Option<&ScaleCause>) -> Option<Sc
     if found.is_some() && falls && grown * change.point > 1.0 - CPU_EXPLAINS {
         return None;
     }
+    // Throughput that had stopped rising before the CPUs ran out is not limited by them.
+    let stopped = lost(before.described).is_some_and(|lost| lost.low >= STOPPED);
+    if stopped && !falls && found.is_some() {
+        return None;
+    }
     // With a single CPU, every second worker is one too many.
     let (row, number) = match (falls, cpus) {
         (true, _) => (&ROWS.falls, percent_of(&change.map(|times| times - 1.0))),
@@ -418,6 +414,24 @@ fn beyond(case: &Case<'_>, one: At<'_>, found: Option<&ScaleCause>) -> Option<Sc
     };
     let at = (most.described.n, lost(most.described));
     Some(row.cause(&number, at, Founding::Consistent, evidence))
+}
+
+/// Returns the share of the CPUs that a program uses that lacks none with the most workers, although its throughput does
+/// not rise.
+fn lacks_no_cpu(case: &Case<'_>, one: At<'_>, most: At<'_>, falls: bool) -> Option<f64> {
+    let of = |into| most.described.account.as_ref().map_or(0.0, |account| share(account, into));
+    let asleep = of(ScaleLoss::Blocked) + of(ScaleLoss::Absent) + of(ScaleLoss::OffCpu);
+    let sleep_more_than_wait = asleep > of(ScaleLoss::Waiting);
+    // Ready workers beside idle CPUs were not given them yet: nobody lacks a CPU, unless taking turns costs something.
+    let has_idle_cpus =
+        used(case, one, most).is_some_and(|used| used < BUSY) && (!falls || sleep_more_than_wait);
+    // Nor does a program whose workers sleep most of the time, even if others use the CPUs meanwhile.
+    let mostly_sleeps = asleep > MOSTLY && sleep_more_than_wait;
+    // Nor does one that goes to sleep each time that little more is lost: who is woken is ready for some time.
+    let signs = Signs::of(one.level, most.level, case.cpus);
+    let sleeps_often = signs.lost_each_ns.is_some_and(|ns| ns < LOCK_NS_MAX);
+    let own = own_used(case, one, most).filter(|own| *own < BUSY);
+    own.filter(|_| has_idle_cpus || mostly_sleeps || sleeps_often)
 }
 
 /// Returns what workers beyond the CPUs lose although these are not used up, or the evidence alone.
