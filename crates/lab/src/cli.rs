@@ -106,8 +106,8 @@ pub(crate) enum Command {
     /// the command.
     ///
     /// Each trial starts the command once. scruple first runs it six times as it is, and says how long
-    /// two blocks of trials take. A quarter of the CPUs, and at least one of two, is reserved for
-    /// co-runners; the command always has the others.
+    /// two blocks of trials take. The command may use all CPUs; where memory or cache is taken, a quarter
+    /// of them, and at least one of two, is reserved for co-runners.
     Why(WhyArgs),
     Waits(waits::WaitsArgs),
     /// Trace a command's threads, processes and system calls

@@ -350,7 +350,8 @@ impl Session {
             }
             let is_free = of_base.is_some() && self.base_first;
             let until = budget.filter(|_| !is_free).and_then(|budget| progress.end(budget));
-            let Some(next) = of_base.or_else(|| self.by_width(left)) else {
+            let confirming = self.confirming(left);
+            let Some(next) = confirming.or(of_base).or_else(|| self.by_width(left)) else {
                 return Ok(self.how_far());
             };
             let base = self.courses[next.course].base_blocks();
@@ -463,6 +464,14 @@ impl Session {
         }
         let base = schedule::rest_of_base_ns(&self.courses)?;
         budget.max(Some(Duration::from_nanos(base)))
+    }
+
+    /// Returns the block that confirms why a program does not scale: it goes before further blocks of the base, which
+    /// a short session may not reach the end of.
+    fn confirming(&mut self, left: Option<Duration>) -> Option<Next> {
+        let is_scale = self.manifest.options.inquiry == Some(Inquiry::Scale);
+        let confirms = |course: &Course| course.need.as_ref().is_some_and(|need| need.confirms);
+        (is_scale && self.courses.iter().any(confirms)).then(|| self.by_width(left)).flatten()
     }
 
     /// Returns the block that narrows the widest interval, or confirms an answer.

@@ -125,7 +125,11 @@ impl Progress {
 
     /// Notes that the answer so far has changed.
     pub(crate) fn answer(&mut self, experiment: &str, finding: &FindingResult) {
-        let answer = wording::number::sentence(&finding.sentence, &finding.result);
+        let ratio = finding.result.estimate.filter(|_| finding.result.quantity.is_multiple());
+        let answer = match ratio.is_none_or(|ratio| wording::number::is_precise(&ratio)) {
+            true => wording::number::sentence(&finding.sentence, &finding.result),
+            false => wording::number::IMPRECISE.into(),
+        };
         self.headline = Some((experiment.into(), wording::cleaned(&answer)));
     }
 

@@ -51,8 +51,26 @@ pub enum WaitKind {
     Unknown,
 }
 
-/// What Go cannot show: its threads sleep when no goroutine can run, whatever the goroutines wait for.
-pub const GOROUTINES: &str = "other goroutines (Go hides whether a lock or a channel)";
+/// What threads of Go wait for when no goroutine can run, whatever the goroutines wait for: they are idle.
+pub const GOROUTINES: &str =
+    "work (an idle thread of Go, which hides what its goroutines wait for)";
+
+/// The same as earlier versions stored it.
+const GOROUTINES_BEFORE: &str = "other goroutines (Go hides whether a lock or a channel)";
+
+/// Reports whether what is waited for, in whichever place, is what idle threads of Go wait for.
+pub fn is_of_go(what: &str) -> bool {
+    [GOROUTINES, GOROUTINES_BEFORE].iter().any(|known| what.starts_with(known))
+}
+
+/// What threads of the Java VM wait for where nothing tells them from those of the program.
+pub const JAVA_THREADS: &str =
+    "a thread of the Java VM itself, or one that libjvm.so hides (no symbols)";
+
+/// Reports whether a wait is that of a runtime's own threads, which have nothing to do.
+pub fn is_of_runtime(what: &str) -> bool {
+    is_of_go(what) || what == JAVA_THREADS
+}
 
 /// One thing that threads waited for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -70,6 +88,9 @@ pub struct Wait {
     /// Time that the workers waited for it, in ns; of a program whose number of workers is not known,
     /// time of all its threads.
     pub ns: u64,
+    /// The part of it in threads that hardly ran, in ns: known where the number of workers is not.
+    #[serde(default)]
+    pub idle_ns: u64,
     /// Elapsed time in which no thread of the program ran or was ready to run, as far as this wait
     /// explains it, in ns.
     pub still_ns: u64,
@@ -124,6 +145,10 @@ pub struct Waits {
     pub cpu_each_ns: Vec<u64>,
     /// Elapsed time in which no thread ran or was ready to run, in ns.
     pub still_ns: u64,
+    /// The number of CPUs that its running threads together were allowed to use for most of the time; null where
+    /// none was seen to run.
+    #[serde(default)]
+    pub cpus: Option<u32>,
     /// Programs that worked for it: those that the user named, and those at the other ends of its sockets and
     /// pipes.
     #[serde(default)]
@@ -175,6 +200,16 @@ pub struct Watched {
     pub looking_ns: u64,
     /// The time of all threads, between the first and the last look at each.
     pub time: ThreadTime,
+    /// Threads that one look alone found: they lived for about as long as from one look to the next, or shorter.
+    #[serde(default)]
+    pub brief_threads: u64,
+    /// The part of the waiting time that was not looked at since its threads had ended by the next look, in ns:
+    /// estimated by how often looks found them.
+    #[serde(default)]
+    pub unseen_ns: u64,
+    /// The part of the waiting time of threads that were counted and not looked at, in ns: of a crowd, a sample is.
+    #[serde(default)]
+    pub unread_ns: u64,
     /// Elapsed time in which no thread ran or was ready to run, in ns.
     pub still_ns: u64,
     /// What threads waited for, the longest first.

@@ -99,6 +99,15 @@ impl Resource {
 }
 
 impl Squeeze {
+    /// Reports whether a CPU beside the program is needed: the program cannot use all CPUs then.
+    pub fn needs_cpu_beside(self) -> bool {
+        match self {
+            Squeeze::Nothing => false,
+            Squeeze::Beside => true,
+            Squeeze::Take(resource, _) => resource.compared_with() == BESIDE,
+        }
+    }
+
     /// What a level's name means; `None` for a name that means nothing.
     pub fn of_level(level: &str) -> Option<Self> {
         match level {
@@ -187,6 +196,24 @@ pub struct WhyTime {
     pub kinds: Vec<WhyWait>,
     /// The same by what it was: the path of a file, the other end of a socket.
     pub waited: Vec<WhyWait>,
+    /// The number of CPUs that it could use.
+    pub cpus_given: Option<u32>,
+    /// The number of CPUs that its threads kept themselves to.
+    pub cpus: Option<u32>,
+    /// How many of its threads were ready and waited for a CPU, on average.
+    pub ready: Option<Estimate>,
+    /// How many threads worked: those with at least a twentieth of the CPU time that the busiest one has.
+    pub workers: Option<Estimate>,
+    /// The part of the elapsed time in which the busiest thread ran.
+    pub ran: Option<Estimate>,
+    /// The part of the elapsed time in which the busiest thread ran or was ready.
+    pub busiest: Option<Estimate>,
+    /// The part of the elapsed time in which looks found one thread alone running or ready, though others worked at
+    /// other times.
+    pub alone: Option<Estimate>,
+    /// What working threads waited for, also while others ran, the longest first: the share is the number of threads,
+    /// on average.
+    pub threads: Vec<WhyWait>,
     /// Why waits have no name, with the remedy; empty where all could be asked.
     pub unasked: String,
 }

@@ -12,7 +12,7 @@ pub struct WhyRequest<'a> {
     pub folder: String,
     /// The resources by name; none means all.
     pub resources: &'a [String],
-    /// The program's CPUs, as a list such as `1-3`.
+    /// The program's CPUs where co-runners need one beside it, as a list such as `1-3`.
     pub cpus: String,
     /// How many CPUs next to them are kept for co-runners.
     pub kept: usize,
@@ -73,9 +73,9 @@ fn resources(names: &[String]) -> Result<Vec<Resource>, String> {
 /// Says how many CPUs are kept for co-runners.
 fn kept(cpus: usize) -> String {
     match cpus {
-        0 => "There is no CPU beside them, so that memory and cache cannot be squeezed.".into(),
-        1 => "One CPU beside them is kept for co-runners.".into(),
-        cpus => format!("{cpus} CPUs beside them are kept for co-runners."),
+        0 => "There is no CPU for co-runners, so that memory and cache cannot be squeezed.".into(),
+        1 => "One CPU is kept for those of memory and cache.".into(),
+        cpus => format!("{cpus} CPUs are kept for those of memory and cache."),
     }
 }
 

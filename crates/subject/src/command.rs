@@ -2,7 +2,7 @@
 
 use crate::text::shown;
 use kit::{Result, Stop};
-use model::{Spec, Subject, measures};
+use model::{Spec, Squeeze, Subject, measures};
 use std::fs::File;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -42,10 +42,13 @@ impl Filled {
             number("the number of workers", &subject.workers, "a whole number", |text| {
                 text.parse().ok()
             })?;
+        let squeezed = subject.squeeze.as_ref().and_then(|factor| spec.treatment.level(factor));
+        let squeeze = squeezed.and_then(Squeeze::of_level);
+        let may_use_all = squeeze.is_some_and(|squeeze| !squeeze.needs_cpu_beside());
         let folder = if subject.folder.is_empty() { scratch } else { &subject.folder };
         Ok(Filled {
             folder: PathBuf::from(folder),
-            cpus: cpus(subject.cpus.trim(), spec)?,
+            cpus: if may_use_all { None } else { cpus(subject.cpus.trim(), spec)? },
             address_space_bytes: size("the limit on address space", &limits.address_space_bytes)?,
             memory_bytes: size("the limit on memory", &limits.memory_bytes)?,
             cpus_quota,
@@ -198,6 +201,24 @@ mod tests {
             Subject { command: vec!["A=1".into()], folder: "/".into(), ..Subject::default() };
         let none = Filled::of(&none, &spec(), "/").unwrap();
         assert!(none.command().is_err());
+    }
+
+    #[test]
+    fn a_program_may_use_all_cpus_unless_a_co_runner_needs_one() {
+        for (level, cpus) in [
+            (model::NOTHING, None),
+            ("cpu-50", None),
+            ("storage-100", None),
+            (model::BESIDE, Some(vec![1, 5])),
+            ("memory-100", Some(vec![1, 5])),
+        ] {
+            let squeeze = [("squeeze".to_string(), level.to_string())];
+            let spec = Spec { treatment: Treatment::from_iter(squeeze), ..spec() };
+            let command = vec!["work".into()];
+            let squeeze = Some("squeeze".into());
+            let subject = Subject { command, cpus: "1,5".into(), squeeze, ..Subject::default() };
+            assert_eq!(Filled::of(&subject, &spec, "/scratch").unwrap().cpus, cpus, "{level}");
+        }
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub(crate) struct Doing {
     /// What it calls itself.
     pub(crate) label: String,
     pub(crate) is_ready: bool,
+    /// It had ended when it was looked, at a moment that nobody knows.
+    pub(crate) has_ended: bool,
     /// It ran or waited for a CPU, in ns.
     pub(crate) busy_ns: i64,
     /// The part of it in which it waited for a CPU, in ns.

@@ -1,8 +1,9 @@
 //! What workers waited for, and who ran meanwhile.
 
 use crate::doing::{Doing, Name, Since, WaitId};
+use crate::threads::Threads;
 use crate::waits::{Asker, Named, Names};
-use model::{Runner, Wait, Waits};
+use model::{Runner, Wait, Waits, is_of_runtime};
 use std::collections::HashMap;
 use sys::task::Pid;
 
@@ -12,6 +13,7 @@ const KEPT_MAX: usize = 24;
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     ns: i64,
+    idle_ns: i64,
     still_ns: i64,
     looks: u32,
     lasting: u32,
@@ -130,6 +132,7 @@ impl Idle {
         asker: &Asker,
         living: impl Iterator<Item = (Name, u64)>,
         first: Option<Pid>,
+        threads: Option<&Threads>,
     ) -> Waits {
         self.end_stretch(None);
         let living: HashMap<Name, u64> = living.collect();
@@ -154,7 +157,8 @@ impl Idle {
         runners.truncate(KEPT_MAX);
         Waits {
             looks: self.looks,
-            waits: self.listed(asker),
+            waits: self.listed(asker, threads),
+            cpus: None,
             runners,
             cpu_each_ns,
             still_ns: positive(self.still_ns),
@@ -164,7 +168,8 @@ impl Idle {
     }
 
     /// Returns what was waited for, alike waits in one, the longest first.
-    fn listed(&self, asker: &Asker) -> Vec<Wait> {
+    fn listed(&self, asker: &Asker, threads: Option<&Threads>) -> Vec<Wait> {
+        let hardly_ran = threads.map(Threads::idle).unwrap_or_default();
         let mut names = Names::default();
         let names = names.of(asker);
         let unknown = Named::unknown();
@@ -174,6 +179,10 @@ impl Idle {
             let holder = id.map_or("", |id| asker.holder(id));
             let (into, held) = all.entry(name).or_default();
             into.ns += sum.ns;
+            into.idle_ns += match is_of_runtime(&name.what) && threads.is_some() {
+                true => sum.ns,
+                false => hardly_ran.get(id).copied().unwrap_or_default(),
+            };
             into.still_ns += sum.still_ns;
             into.looks += sum.looks;
             into.lasting += sum.lasting;
@@ -188,6 +197,7 @@ impl Idle {
             place: name.place.clone(),
             holder: holder.into(),
             ns: sum.ns.max(0) as u64,
+            idle_ns: sum.idle_ns.clamp(0, sum.ns.max(0)) as u64,
             still_ns: sum.still_ns.max(0) as u64,
             looks: sum.looks,
             lasting: sum.lasting,
@@ -211,7 +221,17 @@ mod tests {
     fn thread(tid: Pid, busy_ms: i64, idle_ms: i64, is_ready: bool, wait: Option<Asked>) -> Doing {
         let (busy_ns, idle_ns) = (busy_ms * MS, idle_ms * MS);
         let label = "w".into();
-        Doing { name: (1, tid), label, is_ready, busy_ns, ready_ns: 0, idle_ns, ran_ns: 0, wait }
+        Doing {
+            name: (1, tid),
+            label,
+            is_ready,
+            has_ended: false,
+            busy_ns,
+            ready_ns: 0,
+            idle_ns,
+            ran_ns: 0,
+            wait,
+        }
     }
 
     #[test]
@@ -224,7 +244,7 @@ mod tests {
             thread(3, 20, 0, true, None),
         ];
         idle.note(100 * MS, &threads, 80 * MS);
-        let waits = idle.waits(&Asker::default(), std::iter::empty(), Some(1));
+        let waits = idle.waits(&Asker::default(), std::iter::empty(), Some(1), None);
         assert!(waits.runners[0].is_first);
         assert!(waits.runners[0].idle_ns > 2 * waits.runners[1].idle_ns, "{waits:?}");
     }

@@ -187,6 +187,7 @@ fn measure(trial: &mut Trial<'_>, subject: &Subject, filled: &Filled) -> Result<
         at_ns: began.at_ns,
         spared: spared.clone(),
         workers: filled.workers,
+        divides: filled.workers.is_some() || subject.squeeze.is_some(),
         queue_wait_ns: began.queue_wait_ns,
         with: subject.with.clone(),
         throttling,

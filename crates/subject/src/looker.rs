@@ -9,6 +9,7 @@
 use crate::memory::{Member, MemoryLooks};
 use crate::waits::Asker;
 use crate::worker_time::Slots;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 use sys::cgroup::Throttling;
@@ -18,7 +19,7 @@ use sys::task::Pid;
 /// The part of the time that looks at threads and counters may take, of one CPU.
 const LOOKS_SHARE: f64 = 0.003;
 
-/// The same where the time of a known number of workers is to be divided, which is known the better
+/// The same where the time of the program is to be divided, which is known the better
 /// the more looks there are: a program of 200 ms must be seen some ten times.
 const DIVIDING_SHARE: f64 = 0.006;
 
@@ -61,6 +62,15 @@ pub(crate) struct Looked {
     pub(crate) waits: model::Waits,
     /// Quotas of groups that the program entered.
     pub(crate) throttling: Throttling,
+    /// For how long, in ns, the threads that ran were allowed that number of CPUs together.
+    pub(crate) allowed: BTreeMap<u32, u64>,
+}
+
+impl Looked {
+    /// Returns the number of CPUs that the running threads together were allowed for most of the time.
+    pub(crate) fn cpus(&self) -> Option<u32> {
+        self.allowed.iter().max_by_key(|(_, ns)| **ns).map(|(cpus, _)| *cpus)
+    }
 }
 
 /// The looker, before and while it looks.
@@ -86,6 +96,8 @@ pub(crate) struct Began {
     pub(crate) spared: Vec<Pid>,
     /// How many workers it was asked to use.
     pub(crate) workers: Option<u32>,
+    /// Looks are to divide its time: it is asked how it scales, or what limits it.
+    pub(crate) divides: bool,
     /// For how long its process had waited for a CPU by then.
     pub(crate) queue_wait_ns: u64,
     /// Programs that work for it, by process ID or name.
@@ -151,7 +163,7 @@ fn watch(heard: &Receiver<Order>) -> Looked {
     let cpu_before_ns = sys::clock::thread_cpu_ns();
     let mut asker = Asker::beside(&began.with);
     let mut census = Census::new(None, spared.to_vec());
-    let mut looks = Budget::new(if began.workers.is_some() { DIVIDING_SHARE } else { LOOKS_SHARE });
+    let mut looks = Budget::new(if began.divides { DIVIDING_SHARE } else { LOOKS_SHARE });
     let (mut walks, mut glances) = (Budget::new(WALKS_SHARE), Budget::new(GLANCES_SHARE));
     let mut due_ns = next_due_ns(every, began_ns, FIRST_LOOK_NS);
     loop {
@@ -207,6 +219,7 @@ fn watch(heard: &Receiver<Order>) -> Looked {
     asker.end();
     // Symbols are read when the program has ended: a large library takes longer than a look may.
     looked.waits = looked.slots.waits(&asker);
+    looked.waits.cpus = looked.cpus();
     looked
 }
 
@@ -229,6 +242,7 @@ pub(crate) fn look(
 ) -> Vec<Member> {
     let mut living = Vec::new();
     let mut threads = 0;
+    let (mut unread, mut allowed) = (0, BTreeSet::new());
     looked.slots.begin(ended.map_or_else(sys::clock::now_ns, |ended| ended.at_ns));
     let family = census.pids();
     // One process at each look, since most programs stay in one group.
@@ -245,11 +259,22 @@ pub(crate) fn look(
         looked.slots.see_process(pid, found.cpu_ns);
         // A zombie's main thread is no thread any more, but its account is there to be read.
         threads += found.threads.len() - usize::from(is_zombie && !found.threads.is_empty());
+        unread += found.unread;
         // When the program itself ended is known.
         let at_some_time = is_zombie && ended.is_none_or(|ended| ended.pid != pid);
         for (thread, wait) in found.threads {
-            looked.slots.see(pid, &thread, at_some_time && thread.tid == pid, wait);
+            if looked.slots.see(pid, &thread, at_some_time && thread.tid == pid, wait) {
+                allowed.extend(sys::affinity::allowed_of(thread.tid).unwrap_or_default());
+            }
         }
+    }
+    threads += unread;
+    let interval_ns = looked.slots.interval_ns();
+    if let Some(threads) = &mut looked.slots.threads {
+        threads.unread(ended.is_none().then_some(unread as u64), interval_ns);
+    }
+    if !allowed.is_empty() {
+        *looked.allowed.entry(allowed.len() as u32).or_default() += interval_ns;
     }
     looked.slots.end();
     looked.looks += u32::from(ended.is_none());

@@ -2,7 +2,9 @@
 
 use crate::doing::{Doing, Name, WaitId};
 use crate::waits::{Asker, Named};
-use model::{ThreadTime, WaitKind, Watched, WatchedCell, WatchedThread, WatchedWait};
+use model::{
+    ThreadTime, WaitKind, Watched, WatchedCell, WatchedThread, WatchedWait, is_of_runtime,
+};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
@@ -87,6 +89,12 @@ struct Thread {
     /// Of each wait the time, in ns, and the number of looks that found it.
     waits: HashMap<Option<WaitId>, (i64, u64)>,
     cells: Vec<Cell>,
+    /// The sum of the intervals that ended with a look that found it, the last of these looks, and their number.
+    sighted_ns: i64,
+    last_ns: u64,
+    looks: u64,
+    /// What it waited for at the last one; nothing if it ran or was ready.
+    slept: Option<Option<WaitId>>,
 }
 
 /// All threads that were seen.
@@ -95,11 +103,38 @@ pub(crate) struct Threads {
     began_ns: u64,
     cell_ns: u64,
     all: HashMap<Name, Thread>,
+    /// Those that the last look found.
+    living: Vec<Name>,
+    /// Threads that the last look counted and did not read, and the time of all such, in ns.
+    unread: u64,
+    unread_ns: u64,
+    /// The program has ended.
+    is_over: bool,
+    /// Threads that one look alone found, and the time of threads that had ended before a look, in ns.
+    brief: u64,
+    unseen_ns: i64,
 }
 
 impl Threads {
     pub(crate) fn new(began_ns: u64) -> Self {
-        Threads { began_ns, cell_ns: FIRST_CELL_NS, all: HashMap::new() }
+        Threads {
+            began_ns,
+            cell_ns: FIRST_CELL_NS,
+            all: HashMap::new(),
+            living: Vec::new(),
+            unread: 0,
+            unread_ns: 0,
+            is_over: false,
+            brief: 0,
+            unseen_ns: 0,
+        }
+    }
+
+    /// Notes how many threads a look counted and did not read, or that the program has ended since the look before.
+    pub(crate) fn unread(&mut self, threads: Option<u64>, interval_ns: u64) {
+        self.is_over = threads.is_none();
+        self.unread = threads.unwrap_or(self.unread);
+        self.unread_ns += self.unread * interval_ns;
     }
 
     /// Notes what threads did between two looks.
@@ -108,6 +143,7 @@ impl Threads {
         while now / self.cell_ns >= CELLS_MAX {
             self.widen();
         }
+        let before = std::mem::take(&mut self.living);
         for one in threads {
             let is_apart = self.all.contains_key(&one.name) || self.all.len() < THREADS_MAX;
             let has_timeline = self.all.len() < TIMELINES_MAX;
@@ -117,6 +153,13 @@ impl Threads {
             let time = Time { running, ready: one.ready_ns, waiting: one.idle_ns };
             thread.time.add(time, 1.0);
             let wait = one.wait.map(|wait| wait.id);
+            if is_apart && one.name != TOGETHER && !one.has_ended {
+                thread.sighted_ns += (now - from) as i64;
+                thread.last_ns = now;
+                thread.looks += 1;
+                thread.slept = (!one.is_ready).then_some(wait);
+                self.living.push(one.name);
+            }
             if one.idle_ns != 0 {
                 let (ns, found) = thread.waits.entry(wait).or_default();
                 *ns += one.idle_ns;
@@ -125,6 +168,30 @@ impl Threads {
             if has_timeline || !thread.cells.is_empty() {
                 spread(&mut thread.cells, (from, now), self.cell_ns, (time, wait));
             }
+        }
+        before.iter().for_each(|name| self.settle(name, now));
+    }
+
+    /// Adds what a thread waited after the last look that found it, if the look now did not: looks find a thread the
+    /// more often the longer it lives, so that the intervals before them sum to its life, on average. One that was
+    /// there for longer than since then, or among others that last, is taken to have ended with the program.
+    fn settle(&mut self, name: &Name, now: u64) {
+        let Some(thread) = self.all.get_mut(name).filter(|one| one.last_ns < now) else { return };
+        self.brief += u64::from(thread.looks == 1 && !self.is_over);
+        let Some(wait) = thread.slept else { return };
+        let (seen_ns, since_ns) = (thread.time.shown().all_ns(), now - thread.last_ns);
+        let is_lasting = self.brief == 0 || seen_ns > since_ns;
+        let rest_ns = match self.is_over && is_lasting {
+            true => since_ns as i64,
+            false => (thread.sighted_ns - seen_ns as i64).clamp(0, since_ns as i64),
+        };
+        self.unseen_ns += rest_ns;
+        thread.time.waiting += rest_ns;
+        thread.waits.entry(wait).or_default().0 += rest_ns;
+        if !thread.cells.is_empty() && rest_ns > 0 {
+            let time = Time { waiting: rest_ns, ..Time::default() };
+            let until = thread.last_ns + rest_ns as u64;
+            spread(&mut thread.cells, (thread.last_ns, until), self.cell_ns, (time, wait));
         }
     }
 
@@ -143,6 +210,25 @@ impl Threads {
         }
     }
 
+    /// Returns the names of the threads that worked.
+    fn working(&self) -> impl Fn(&Name) -> bool + '_ {
+        let apart = self.all.iter().filter(|(name, _)| **name != TOGETHER);
+        let busiest = apart.map(|(_, one)| one.time.busy()).max().unwrap_or(0);
+        let is_busy = move |one: &Thread| one.time.busy() as f64 >= WORKING_PART * busiest as f64;
+        move |name| *name == TOGETHER || self.all.get(name).is_some_and(&is_busy)
+    }
+
+    /// Returns the time of each wait in threads that hardly ran, in ns.
+    pub(crate) fn idle(&self) -> HashMap<Option<WaitId>, i64> {
+        let works = self.working();
+        let mut idle = HashMap::new();
+        let hardly_ran = self.all.iter().filter(|(name, _)| !works(name));
+        for (id, (ns, _)) in hardly_ran.flat_map(|(_, thread)| &thread.waits) {
+            *idle.entry(*id).or_default() += ns;
+        }
+        idle
+    }
+
     /// Enters all that is known. `names` are those of the waits; `still` is the elapsed time in which nothing
     /// ran, by the wait that explains it.
     pub(crate) fn enter(
@@ -153,19 +239,27 @@ impl Threads {
         still: impl Iterator<Item = (Option<WaitId>, i64)>,
     ) {
         let mut list = List { names, asker, waits: Vec::new(), places: HashMap::new() };
-        let apart = self.all.iter().filter(|(name, _)| **name != TOGETHER);
-        let busiest = apart.map(|(_, one)| one.time.busy()).max().unwrap_or(0);
+        let is_working = self.working();
+        // Threads that were not read waited as those did that were, without the first ones of processes.
+        let is_of_crowd = |(pid, tid): &Name| pid != tid && (*pid, *tid) != TOGETHER;
+        let crowd = self.all.iter().filter(|(name, _)| is_of_crowd(name));
+        let crowd_ns: i64 = crowd.map(|(_, thread)| thread.time.waiting.max(0)).sum();
+        let unread = self.unread_ns as f64 / crowd_ns.max(1) as f64;
         for (name, thread) in &self.all {
             watched.time = sum(watched.time, thread.time.shown());
-            let is_busy = thread.time.busy() as f64 >= WORKING_PART * busiest as f64;
-            let works = is_busy || *name == TOGETHER;
+            let works = is_working(name);
+            let times = if is_of_crowd(name) { 1.0 + unread } else { 1.0 };
             for (id, (ns, found)) in thread.named() {
                 let wait = list.entry(id);
+                let works = works && !is_of_runtime(&wait.what);
                 let into = if works { &mut wait.ns } else { &mut wait.idle_ns };
-                *into += ns.max(0) as u64;
+                *into += (ns.max(0) as f64 * times) as u64;
                 wait.found += found;
             }
         }
+        watched.time.waiting_ns += self.unread_ns;
+        (watched.brief_threads, watched.unread_ns) = (self.brief, self.unread_ns);
+        watched.unseen_ns = self.unseen_ns.max(0) as u64;
         still.for_each(|(id, ns)| list.entry(id).still_ns += ns.max(0) as u64);
         list.unite_files();
         let order = list.order();
@@ -334,6 +428,7 @@ mod tests {
             name: (1, tid),
             label: "w".into(),
             is_ready: false,
+            has_ended: false,
             busy_ns: busy_ms * MS as i64,
             ready_ns: 0,
             idle_ns: idle_ms * MS as i64,
@@ -365,6 +460,48 @@ mod tests {
         let places: Vec<_> = watched.threads.iter().map(|one| (one.tid, one.wait)).collect();
         assert_eq!(places, [(1, Some(0)), (2, Some(1))]);
         assert_eq!(watched.time.all_ns(), 400 * MS);
+    }
+
+    /// A thread that lives for 10 ms is found by one look in three that are 30 ms apart: what it waited is as much as all
+    /// of them did, on average.
+    #[test]
+    fn threads_that_live_shortly_count_for_those_that_no_look_found() {
+        let mut threads = Threads::new(0);
+        for look in 0..30_u64 {
+            let mut found = vec![doing(1, 0, 30, Some(1))];
+            // Each lives from one multiple of 10 ms to the next; looks find it halfway.
+            if look % 3 == 0 {
+                found.push(doing(100 + look as i32, 0, 5, Some(0)));
+            }
+            threads.note(look * 30 * MS, (look + 1) * 30 * MS, &found);
+        }
+        let watched = entered(&threads, &[named(WaitKind::Timer, "a"), named(WaitKind::Child, "")]);
+        let waited = |kind| {
+            let own = watched.waits.iter().filter(|wait| wait.kind == kind);
+            own.map(|wait| wait.ns + wait.idle_ns).sum::<u64>() / MS
+        };
+        assert_eq!((waited(WaitKind::Timer), waited(WaitKind::Child)), (10 * 30, 900));
+        assert_eq!((watched.brief_threads, watched.unseen_ns), (10, 10 * 25 * MS));
+    }
+
+    #[test]
+    fn threads_that_are_not_read_wait_as_those_that_are() {
+        let mut threads = Threads::new(0);
+        let crowd: Vec<Doing> =
+            (1..=4).map(|tid| doing(tid, 0, 100, Some(usize::from(tid == 4)))).collect();
+        threads.unread(Some(30), 100 * MS);
+        threads.note(0, 100 * MS, &crowd);
+        // The program ends: who was there at the last look is taken to have been there until then.
+        threads.unread(None, 100 * MS);
+        threads.note(100 * MS, 200 * MS, &[]);
+        let names = [named(WaitKind::Timer, "a"), named(WaitKind::Lock, "b")];
+        let watched = entered(&threads, &names);
+        assert_eq!(watched.time.waiting_ns, (4 + 30) * 200 * MS);
+        assert_eq!(watched.unread_ns, 30 * 200 * MS);
+        let crowd_of = |wait: &WatchedWait| (wait.ns + wait.idle_ns) / MS;
+        // The first thread of the process stands for itself alone.
+        let all: Vec<u64> = watched.waits.iter().map(crowd_of).collect();
+        assert_eq!(all, [200 + 2 * (200 + 2000), 200 + 2000]);
     }
 
     #[test]

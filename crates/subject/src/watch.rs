@@ -2,7 +2,6 @@
 
 use crate::aside::how_it_ended;
 use crate::looker::{Budget, Ended, FIRST_LOOK_NS, Looked, SHORTEST_NS, look};
-use crate::threads::Threads;
 use crate::waits::{Asker, Names};
 use crate::worker_time::Slots;
 use kit::{Result, Stop};
@@ -20,6 +19,9 @@ use sys::usage::Usage;
 
 /// The part of the time that looks may take, of one CPU.
 const SHARE: f64 = 0.01;
+
+/// Of more threads than this, a sample is read.
+const THREADS_READ: usize = 128;
 
 /// The longest wait without anything to do.
 const LONG: Duration = Duration::from_secs(3600);
@@ -118,11 +120,10 @@ impl Watcher {
         };
         let process = sys::pidfd::open(pid)?;
         let tick_ns = sys::proc::tick_ns();
-        let mut slots = match of {
+        let slots = match of {
             Some(_) => Slots::attached(began_ns, tick_ns),
             None => Slots::new(None, began_ns, tick_ns).queued_before(queued_ns),
         };
-        slots.threads = Some(Threads::new(began_ns));
         Ok(Watcher {
             pid,
             of,
@@ -133,7 +134,7 @@ impl Watcher {
             usage: Usage::of_children(),
             own_ns: sys::clock::thread_cpu_ns(),
             looked: Looked { slots, throttling: Throttling::of_all(), ..Looked::default() },
-            census: Census::new(of, Vec::new()),
+            census: Census::new(of, Vec::new()).sampling(THREADS_READ),
             asker: Asker::default(),
             names: Names::default(),
             asked: false,

@@ -65,7 +65,7 @@ pub(crate) struct Slots {
     attaches: bool,
     /// What the idle time of workers went by.
     pub(crate) idle: Idle,
-    /// What each thread did, if that is asked for.
+    /// What each thread did, of a program whose number of workers is not known.
     pub(crate) threads: Option<Threads>,
 }
 
@@ -110,6 +110,7 @@ struct Part {
     open_ns: i64,
     /// It was found ready to run: it may be waiting.
     is_ready: bool,
+    has_ended: bool,
 }
 
 impl Part {
@@ -124,6 +125,7 @@ impl Part {
             name,
             label: self.label.clone(),
             is_ready: self.is_ready,
+            has_ended: self.has_ended,
             busy_ns: self.busy_ns,
             ready_ns: self.ready_ns,
             idle_ns,
@@ -166,7 +168,9 @@ pub(crate) struct Division {
 impl Slots {
     pub(crate) fn new(workers: Option<u32>, began_ns: u64, tick_ns: u64) -> Self {
         let (before_ns, now_ns) = (began_ns, began_ns);
-        Slots { workers, began_ns, tick_ns, before_ns, now_ns, ..Slots::default() }
+        // Who works and who hardly runs matters where the number of workers is not known.
+        let threads = workers.is_none().then(|| Threads::new(began_ns));
+        Slots { workers, began_ns, tick_ns, before_ns, now_ns, threads, ..Slots::default() }
     }
 
     /// Returns the slots of a program that has run for some time: the first look notes what it did before.
@@ -195,14 +199,25 @@ impl Slots {
         }
     }
 
-    /// A thread of process `pid` is there. One that `has_ended` did so at a moment that nobody
+    /// Returns for how long the look that is being made looks back, in ns.
+    pub(crate) fn interval_ns(&self) -> u64 {
+        self.now_ns - self.before_ns
+    }
+
+    /// A thread of process `pid` is there; returns whether it ran since the last look. One that `has_ended` did so at a moment that nobody
     /// knows: it lived, since the last look, for as long as it did something.
-    pub(crate) fn see(&mut self, pid: Pid, thread: &Thread, has_ended: bool, wait: Option<Asked>) {
+    pub(crate) fn see(
+        &mut self,
+        pid: Pid,
+        thread: &Thread,
+        has_ended: bool,
+        wait: Option<Asked>,
+    ) -> bool {
         let name = (pid, thread.tid);
         let account = thread.account;
         if self.attaches {
             self.known.insert(name, Known { account, ..Known::default() });
-            return;
+            return false;
         }
         // A number that was given to a new thread: its account is lower than the old one's.
         let is_older = |known: &Known| known.account.on_cpu_ns <= account.on_cpu_ns;
@@ -241,8 +256,10 @@ impl Slots {
             ran_ns: known.ran_ns + did.on_cpu_ns,
             open_ns: known.open_ns,
             is_ready,
+            has_ended,
         };
         self.seen.push((name, part));
+        did.on_cpu_ns > 0
     }
 
     /// The look is over.
@@ -339,7 +356,7 @@ impl Slots {
     /// Returns what the workers waited for, and who ran meanwhile.
     pub(crate) fn waits(&mut self, asker: &crate::waits::Asker) -> model::Waits {
         let living = self.known.iter().map(|(name, known)| (*name, known.ran_ns));
-        self.idle.waits(asker, living, self.root)
+        self.idle.waits(asker, living, self.root, self.threads.as_ref())
     }
 
     /// The division of the slots' time, when the program has ended and `cpu_ns` is what it used in

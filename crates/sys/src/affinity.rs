@@ -1,6 +1,7 @@
 //! Which CPUs a thread may use.
 
 use crate::error::last_errno;
+use crate::task::Pid;
 use crate::{Error, Result};
 
 /// Highest CPU number that is understood, far above any kernel's NR_CPUS.
@@ -24,8 +25,15 @@ pub(crate) fn room() -> Vec<libc::c_ulong> {
 /// Whatever `sched_getaffinity` says.
 pub fn allowed() -> Result<Vec<u32>> {
     let mut room = room();
-    ask(&mut room).map_err(|errno| Error::new("sched_getaffinity(this thread)", errno))?;
+    ask(0, &mut room).map_err(|errno| Error::new("sched_getaffinity(this thread)", errno))?;
     Ok(cpus_of(&room))
+}
+
+/// Returns the CPUs that another thread may use; `None` where it is gone.
+pub fn allowed_of(tid: Pid) -> Option<Vec<u32>> {
+    let mut room = room();
+    ask(tid, &mut room).ok()?;
+    Some(cpus_of(&room))
 }
 
 /// Binds the calling thread to `cpus`, and reads back that the kernel kept all
@@ -65,7 +73,7 @@ pub(crate) fn set_and_verify(
     room: &mut [libc::c_ulong],
 ) -> std::result::Result<(), i32> {
     bind(cpus, room)?;
-    ask(room)?;
+    ask(0, room)?;
     let is_set = |cpu: u32| room[cpu as usize / WORD_BITS] >> (cpu as usize % WORD_BITS) & 1 == 1;
     let count: u32 = room.iter().map(|word| word.count_ones()).sum();
     let all = cpus.iter().all(|cpu| is_set(*cpu));
@@ -85,11 +93,11 @@ fn bind(cpus: &[u32], room: &mut [libc::c_ulong]) -> std::result::Result<(), i32
     if set == -1 { Err(last_errno()) } else { Ok(()) }
 }
 
-/// Asks the kernel for the mask of the calling thread.
-fn ask(room: &mut [libc::c_ulong]) -> std::result::Result<(), i32> {
+/// Asks the kernel for the mask of a thread; 0 is the calling one.
+fn ask(tid: Pid, room: &mut [libc::c_ulong]) -> std::result::Result<(), i32> {
     room.fill(0);
     // SAFETY: as above; the kernel writes at most that many bytes.
-    let got = unsafe { libc::sched_getaffinity(0, size_of_val(room), room.as_mut_ptr().cast()) };
+    let got = unsafe { libc::sched_getaffinity(tid, size_of_val(room), room.as_mut_ptr().cast()) };
     if got == -1 { Err(last_errno()) } else { Ok(()) }
 }
 

@@ -75,6 +75,17 @@ pub fn estimate(estimate: &Estimate, terms: Terms<'_>) -> String {
     joined(&parts(estimate, terms))
 }
 
+/// What stands in the place of a number whose interval says next to nothing.
+pub const IMPRECISE: &str = "not measured precisely enough";
+
+/// The ends of a ratio's interval that differ by a larger factor say next to nothing of it.
+const RATIO_SPAN_MAX: f64 = 4.0;
+
+/// Reports whether the interval of a ratio says anything of it.
+pub fn is_precise(ratio: &Estimate) -> bool {
+    ratio.low > 0.0 && ratio.high <= RATIO_SPAN_MAX * ratio.low
+}
+
 /// Returns a ratio with its interval: "8.1× [7.9, 8.4]".
 pub fn ratio(ratio: &Estimate) -> String {
     estimate(ratio, Terms::Times)

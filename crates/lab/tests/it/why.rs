@@ -63,7 +63,7 @@ fn a_command_is_squeezed_and_the_stored_session_tells_the_same() {
         None => assert_eq!(known, 0, "no chart"),
     }
     let open = why.squeezes.iter().filter(|one| one.known().is_none() && one.elasticity.is_some());
-    assert!(open.count() == 0 || text.contains("excludes nothing"), "{text}");
+    assert!(open.count() == 0 || text.contains("not measured precisely enough"), "{text}");
 }
 
 #[test]

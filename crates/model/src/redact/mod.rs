@@ -7,8 +7,8 @@ mod names;
 mod study;
 
 use crate::{
-    Design, Environment, GOROUTINES, Inquiry, Manifest, Measured, Name, Named, Neighbour, Options,
-    Outcome, Peer, ProgramFile, Record, Run, Runner, Series, ShieldReport, Wait, Waits,
+    Design, Environment, Inquiry, Manifest, Measured, Name, Named, Neighbour, Options, Outcome,
+    Peer, ProgramFile, Record, Run, Runner, Series, ShieldReport, Wait, Waits, is_of_runtime,
 };
 use names::Names;
 use std::collections::BTreeMap;
@@ -157,7 +157,7 @@ impl Redaction {
     }
 
     fn waits(&mut self, waits: &Waits) -> Waits {
-        let Waits { looks, waits, runners, cpu_each_ns, still_ns, peers, unasked } = waits;
+        let Waits { looks, waits, runners, cpu_each_ns, still_ns, cpus, peers, unasked } = waits;
         let waits = waits.iter().map(|wait| self.wait(wait)).collect();
         let runners = runners.iter().map(|runner| self.runner(runner)).collect();
         let peer = |Peer { name, cpu_ns }: &Peer| Peer { name: self.alias(name), cpu_ns: *cpu_ns };
@@ -167,19 +167,22 @@ impl Redaction {
             runners,
             cpu_each_ns: cpu_each_ns.clone(),
             still_ns: *still_ns,
+            cpus: *cpus,
             peers: peers.iter().map(peer).collect(),
             unasked: if unasked.is_empty() { String::new() } else { REDACTED.into() },
         }
     }
 
     fn wait(&mut self, wait: &Wait) -> Wait {
-        let Wait { kind, what, place, holder, ns, still_ns, looks, lasting, renewed } = wait;
+        let Wait { kind, what, place, holder, ns, idle_ns, still_ns, looks, lasting, renewed } =
+            wait;
         Wait {
             kind: *kind,
             what: self.alias(what),
             place: self.alias(place),
             holder: self.alias(holder),
             ns: *ns,
+            idle_ns: *idle_ns,
             still_ns: *still_ns,
             looks: *looks,
             lasting: *lasting,
@@ -201,7 +204,7 @@ impl Redaction {
     }
 
     fn alias(&mut self, name: &str) -> String {
-        if name.is_empty() || name == GOROUTINES {
+        if name.is_empty() || is_of_runtime(name) {
             return name.into();
         }
         let next = self.aliases.len() + 1;

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
-    Cell, Claim, Factor, Figure, Finding, Level, Metric, Pick, Plot, Quantity, Region, Response,
-    Stream, Subject, Surroundings, Treatment, Unit, WaitKind, measures,
+    Cell, Claim, Factor, Figure, Finding, GOROUTINES, Level, Metric, Pick, Plot, Quantity, Region,
+    Response, Stream, Subject, Surroundings, Treatment, Unit, WaitKind, measures,
 };
 
 /// What nobody may find.
@@ -153,6 +153,7 @@ fn wait(n: u32) -> Wait {
         place: plant(n + 1),
         holder: plant(n + 2),
         ns: 9,
+        idle_ns: 4,
         still_ns: 8,
         looks: 7,
         lasting: 6,

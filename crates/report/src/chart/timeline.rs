@@ -10,6 +10,9 @@ use model::WatchedCell;
 /// The height of a row, in pixels.
 const HEIGHT: f64 = 20.0;
 
+/// A letter stands for cells of which at least one part in this number is known.
+const KNOWN_PART: u64 = 4;
+
 /// The widest name in a terminal.
 const NAME_MAX: usize = 16;
 
@@ -18,6 +21,8 @@ pub(crate) struct Timelines {
     /// What a cell may show: running, ready, then each wait.
     pub(crate) states: Vec<String>,
     pub(crate) rows: Vec<(String, Vec<WatchedCell>)>,
+    /// The length of a cell, in ns.
+    pub(crate) cell_ns: u64,
     pub(crate) letters: Letters,
 }
 
@@ -46,13 +51,14 @@ impl Timelines {
     }
 
     /// Returns the outline of all that a row shows of one state.
-    fn outline(cells: &[WatchedCell], state: usize) -> String {
+    fn outline(&self, cells: &[WatchedCell], state: usize) -> String {
         let mut path = String::new();
         for (place, cell) in cells.iter().enumerate() {
-            let all = cell.time.all_ns() as f64;
+            // What is not known of a cell stays empty.
+            let all = cell.time.all_ns().max(self.cell_ns).max(1) as f64;
             let mut top = HEIGHT;
             for (own, ns) in times(cell) {
-                let height = if all > 0.0 { HEIGHT * ns as f64 / all } else { 0.0 };
+                let height = HEIGHT * ns as f64 / all;
                 top -= height;
                 if own == state && height >= 0.1 {
                     path.push_str(&format!("M{place} {top:.1}h1v{height:.1}h-1z"));
@@ -77,7 +83,7 @@ impl Drawing for Timelines {
                     svg.stack.timeline width="100%" height=(px(HEIGHT)) role="img" preserveAspectRatio="none"
                         viewBox={ "0 0 " (length) " " (HEIGHT) } aria-label={ "timeline of " (name) } {
                         @for (state, described) in &legend {
-                            @let outline = Timelines::outline(cells, *state);
+                            @let outline = self.outline(cells, *state);
                             @if !outline.is_empty() {
                                 g class=(style_class(*state)) {
                                     title { (described) }
@@ -107,7 +113,9 @@ impl Drawing for Timelines {
                     .flat_map(times)
                     .for_each(|(own, ns)| sums[own] += ns);
                 let most = (0..STYLES).max_by_key(|state| (sums[*state], STYLES - state));
-                if let Some(state) = most.filter(|state| sums[*state] > 0) {
+                let whole_ns = (to - from.min(to)).max(1) as u64 * self.cell_ns;
+                let is_known = sums.iter().sum::<u64>() >= whole_ns / KNOWN_PART;
+                if let Some(state) = most.filter(|state| is_known && sums[*state] > 0) {
                     strip.put(at, self.letter(state), colour(state));
                 }
             }
@@ -146,7 +154,8 @@ mod tests {
         let states = ["running", "ready", "a lock", "a pipe"].map(String::from).to_vec();
         let first = vec![cell(9, 1, 0, None), cell(2, 0, 8, Some(0)), cell(0, 0, 10, Some(99))];
         let second = vec![WatchedCell::default(), cell(0, 9, 1, Some(1))];
-        Timelines { states, rows: vec![("main".into(), first), ("worker".into(), second)], letters }
+        let rows = vec![("main".into(), first), ("worker".into(), second)];
+        Timelines { states, rows, cell_ns: 10, letters }
     }
 
     #[test]
@@ -157,6 +166,20 @@ mod tests {
         assert_eq!(lines[0].trim_end(), "main    #38");
         assert_eq!(lines[1].trim_end(), "worker   +");
         assert_eq!(lines[2..], ["# running", "+ ready", "3 a lock", "4 a pipe", "8 other waits"]);
+    }
+
+    #[test]
+    fn what_is_not_known_of_a_cell_stays_empty() {
+        let mut lines = timelines(Letters::Ascii);
+        lines.rows.truncate(1);
+        lines.rows[0].1 = vec![cell(1, 0, 0, None), cell(0, 0, 5, Some(0))];
+        let text = anstream::adapter::strip_str(&lines.letters(40)[0]).to_string();
+        assert_eq!(text.trim_end(), "main   3");
+        let page = lines.svg().into_string();
+        assert!(
+            page.contains("M0 18.0h1v2.0h-1z") && page.contains("M1 10.0h1v10.0h-1z"),
+            "{page}"
+        );
     }
 
     #[test]

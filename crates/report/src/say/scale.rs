@@ -75,6 +75,9 @@ pub(crate) fn blocks(scaling: &Scaling) -> Vec<Block<'_>> {
         blocks.extend(laws(cpu, "Fitted to work by CPU second"));
     }
     blocks.push(definitions(scaling));
+    let others = "scruple waits -- COMMAND shows each thread with what it waits for; scruple why -- COMMAND takes one \
+                  resource at a time from it.";
+    blocks.push(Block::small(others));
     blocks
 }
 

@@ -6,7 +6,7 @@ use crate::doc::{Block, Doc, Figure, Role, Span, Table, Text, Tone};
 use crate::text::Letters;
 use crate::words;
 use analysis::scaling::waited_for;
-use model::{Estimate, ThreadTime, Treatment, Unit, Watched, WatchedWait};
+use model::{Estimate, ThreadTime, Treatment, Unit, WaitKind, Watched, WatchedWait, is_of_runtime};
 use std::collections::BTreeMap;
 use wording::number::{Terms, estimate, share, value};
 use wording::{command_line, counted, short};
@@ -16,6 +16,9 @@ const NOTABLE: f64 = 0.005;
 
 /// Looks that cost more than this share of one CPU may slow the program down.
 const COST_MAX: f64 = 0.02;
+
+/// A larger part of the threads' time that nobody looked at is stated.
+const UNSEEN_MAX: f64 = 0.02;
 
 /// Fewer looks than this say little.
 const LOOKS_MIN: u32 = 30;
@@ -37,6 +40,9 @@ pub fn waits(result: &Watched, letters: Letters) -> Doc<'static> {
                    counts the first two exactly. What threads wait for was looked at while they waited; \
                    intervals (95 %, Clopper and Pearson) are those of such a sample.";
     doc.push(Block::small(meaning));
+    let others = "scruple why -- COMMAND decides what limits it; scruple scale -- COMMAND with {n} in it shows what \
+                  limits more workers.";
+    doc.push(Block::small(others));
     doc
 }
 
@@ -93,12 +99,16 @@ fn answer(result: &Watched) -> String {
     let [running, ready, waiting, idle] = [running_ns, ready_ns, working_ns + idle_ns, idle_ns]
         .map(|ns| threads_on_average(ns, result));
     let is_notable = |ns: u64| ns as f64 > NOTABLE * result.elapsed_ns as f64;
-    let most_of = |of: fn(&WatchedWait) -> u64, all_ns: u64| {
-        let most = result.waits.iter().max_by_key(|wait| of(wait));
+    // Idle threads of a runtime wait for nothing of the program.
+    let is_named = |wait: &&WatchedWait| wait.kind != WaitKind::Unknown || !wait.what.is_empty();
+    let is_own = |wait: &&WatchedWait| !is_of_runtime(&wait.what) && is_named(wait);
+    let most_of = |of: fn(&WatchedWait) -> u64| {
+        let all_ns: u64 = result.waits.iter().filter(is_own).map(of).sum();
+        let most = result.waits.iter().filter(is_own).max_by_key(|wait| of(wait));
         most.filter(|wait| is_notable(all_ns) && 2 * of(wait) > all_ns)
     };
-    let of_all = most_of(|wait| wait.ns + wait.idle_ns, working_ns + idle_ns);
-    let of_working = most_of(|wait| wait.ns, working_ns).filter(|wait| Some(*wait) != of_all);
+    let of_all = most_of(|wait| wait.ns + wait.idle_ns);
+    let of_working = most_of(|wait| wait.ns).filter(|wait| Some(*wait) != of_all);
     let mut mostly = String::new();
     if let Some(wait) = of_all {
         mostly += &format!(", mostly for {}", wait_words(wait, 200));
@@ -124,9 +134,26 @@ fn notes(result: &Watched) -> Vec<String> {
         "There were only {}: the shares are rough.",
         counted(u64::from(result.looks), "look")
     );
+    let thread_s = |ns: u64| format!("{:.2}", ns as f64 / 1e9);
+    let (all, unseen) = (result.time.all_ns(), result.unseen_ns);
+    let brief = format!(
+        "{} lived for less than about one look: about {} of {} thread-seconds were not looked at, and are estimated by \
+         how often looks found such threads.",
+        counted(result.brief_threads, "thread"),
+        thread_s(unseen),
+        thread_s(all)
+    );
+    let crowd = format!(
+        "Of many threads a sample was looked at: {} of {} thread-seconds were counted and not looked at. Their waits are \
+         taken to be those of the sample.",
+        thread_s(result.unread_ns),
+        thread_s(all)
+    );
     let is_unasked = !result.unasked.is_empty();
     let all = [
         (is_unasked, format!("Some waits have no name: {}.", short(&result.unasked, 400))),
+        (result.brief_threads > 1 && unseen as f64 > UNSEEN_MAX * all as f64, brief),
+        (result.unread_ns > 0, crowd),
         (cost > COST_MAX, costly),
         (result.looks < LOOKS_MIN, coarse),
     ];
@@ -201,9 +228,10 @@ fn threads<'a>(result: &Watched, letters: Letters) -> Vec<Block<'a>> {
     states.extend(result.waits.iter().map(|wait| wait_words(wait, 60)));
     let rows = result.threads.iter().map(|one| (name(&one.name, one.pid), one.cells.clone()));
     let cell = time(result.cell_ns);
-    let drawing = Timelines { states, rows: rows.collect(), letters };
+    let drawing = Timelines { states, rows: rows.collect(), cell_ns: result.cell_ns, letters };
     let caption = format!(
-        "From left to right: {} in cells of {cell}. Each cell is divided by what the thread did in it.",
+        "From left to right: {} in cells of {cell}. Each cell is divided by what the thread did in it; what is \
+         not known stays empty.",
         time(result.elapsed_ns)
     );
     let figure = Figure::new("What each thread did", drawing, vec![caption.into()]);

@@ -43,6 +43,7 @@ pub(crate) fn blocks(why: &Why) -> Vec<Block<'_>> {
     ];
     blocks.extend(why.warnings.iter().map(|text| Block::note(Tone::Care, short(text, 1000))));
     blocks.extend(waits(why));
+    blocks.extend(threads(why));
     blocks.extend(elasticities(why).map(Block::Figure));
     blocks.push(Block::fold("The strengths of each squeeze", vec![strengths(why)]));
     let mut rest: Vec<Text> = why.squeezes.iter().filter_map(remark).collect();
@@ -51,8 +52,13 @@ pub(crate) fn blocks(why: &Why) -> Vec<Block<'_>> {
     }));
     rest.extend(control(why).chain(counted(why)).map(|text| capital(&text).into()));
     blocks.push(Block::List(rest));
+    blocks.push(Block::small(OTHERS));
     blocks
 }
+
+/// Where more is to be found.
+const OTHERS: &str = "scruple waits -- COMMAND shows each thread with what it waits for; scruple scale -- COMMAND with \
+     {n} in it shows what limits more workers.";
 
 /// Returns the elasticities in order, and what they leave unexplained; an interval that excludes nothing is not
 /// drawn. `None` where none is left.
@@ -98,17 +104,39 @@ fn waits(why: &Why) -> Option<Block<'static>> {
     Some(Block::Table(Table::of(&heads).rows(rows.chain(still))))
 }
 
+/// Returns a table of what the threads of a program of several waited for, also while others ran.
+fn threads(why: &Why) -> Option<Block<'static>> {
+    why.time.workers.filter(|workers| workers.point >= 2.0)?;
+    let rows = why.time.threads.iter().map(|wait| {
+        let name = [&wait.what, &wait.holder].map(|it| (!it.is_empty()).then(|| it.clone()));
+        let name = wording::clauses(name, ", ").unwrap_or_default();
+        let number = estimate(&wait.share, Terms::Plain);
+        [capital(analysis::why::kind(wait.kind)), short(&name, 80), number]
+    });
+    let heads = ["what its threads waited for, also while others ran", "name", "#threads"];
+    let table = Table::of(&heads).rows(rows);
+    (!table.rows.is_empty()).then_some(Block::Table(table))
+}
+
+/// A share whose interval is wider is not known.
+const SHARE_SPAN_MAX: f64 = 0.5;
+
 /// Returns what each strength of each squeeze took, and what came of it.
 fn strengths(why: &Why) -> Block<'static> {
-    let number = |known: Option<Estimate>, terms| or_dash(known, |it| estimate(&it, terms));
+    let number = |known: Option<Estimate>, terms, is_precise: fn(&Estimate) -> bool| {
+        or_dash(known, |it| match is_precise(&it) {
+            true => estimate(&it, terms),
+            false => number::IMPRECISE.into(),
+        })
+    };
     let all = why.squeezes.iter().flat_map(|one| one.doses.iter().map(move |dose| (one, dose)));
     let rows = all.map(|(one, dose)| {
         [
             capital(one.resource.words()),
             short(&dose.level, 40),
-            number(dose.taken, Terms::Share),
-            number(dose.slower, Terms::Times),
-            number(dose.elasticity, Terms::Plain),
+            number(dose.taken, Terms::Share, |share| share.high - share.low < SHARE_SPAN_MAX),
+            number(dose.slower, Terms::Times, number::is_precise),
+            number(dose.elasticity, Terms::Plain, is_elasticity_known),
         ]
     });
     let heads = ["resource", "strength", "#taken", "#time", "#elasticity"];
@@ -119,14 +147,9 @@ fn strengths(why: &Why) -> Block<'static> {
 fn remark(one: &SqueezeResult) -> Option<Text> {
     let bent = "the effect is not linear in the strength of the squeeze";
     let without = "the elasticity leaves out what the co-runners took from the CPU itself";
-    let unknown = one.elasticity.filter(|e| !is_elasticity_known(e)).map(|e| {
-        format!(
-            "not known: the interval [{:.1}, {:.1}] of its elasticity excludes nothing",
-            e.low, e.high
-        )
-    });
+    let is_unknown = one.elasticity.is_some_and(|e| !is_elasticity_known(&e));
     let said = [
-        unknown.as_deref(),
+        is_unknown.then_some(number::IMPRECISE),
         (one.linear == Some(false)).then_some(bent),
         (one.cpu_subtracted && one.elasticity.is_some()).then_some(without),
         Some(one.remark.as_str()).filter(|text| !text.is_empty()),
@@ -161,9 +184,10 @@ fn evidence(why: &Why) -> String {
 /// What the controls say.
 fn control(why: &Why) -> impl Iterator<Item = String> {
     let again = ("control, the same again", &why.again);
-    let all = [again, ("next to a busy CPU that uses no memory", &why.beside)];
+    let beside = "without the CPUs kept for co-runners, next to a busy CPU that uses no memory";
+    let all = [again, (beside, &why.beside)];
     all.into_iter().filter_map(|(name, result)| {
-        let ratio = result.as_ref()?.estimate?;
+        let ratio = result.as_ref()?.estimate.filter(number::is_precise)?;
         Some(format!("{name}: {}", estimate(&ratio, Terms::Times)))
     })
 }

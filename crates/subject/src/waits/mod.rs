@@ -68,6 +68,8 @@ struct Found {
     /// What kind it is, unless its stack must tell.
     kind: Option<WaitKind>,
     what: String,
+    /// It ends at some time by itself.
+    is_timed: bool,
     futex: Option<Futex>,
     /// The address of the next instruction.
     at: u64,
@@ -280,9 +282,11 @@ impl Asker {
             other => {
                 let (kind, what) = self.call(pid, tid, other, waiting, memory.as_ref());
                 (found.kind, found.what) = (Some(kind), what);
-                holder = lock_holder(kind, pid, waiting);
             }
         }
+        let limit = call.as_deref();
+        let limit = limit.and_then(|call| timeouts::limit(pid, call, waiting, memory.as_ref()));
+        found.is_timed = limit.is_some();
         found.at = waiting.at;
         if self.found.len() < FOUND_MAX {
             found.words = self.words(image, waiting, memory.as_ref());
@@ -291,6 +295,7 @@ impl Asker {
                 return None;
             }
         }
+        let kind = found.kind;
         let id = match self.ids.get(&found) {
             Some(id) => *id,
             None => {
@@ -299,10 +304,11 @@ impl Asker {
                 self.found.len() - 1
             }
         };
-        let call = call.as_deref();
-        if let Some(limit) =
-            call.and_then(|call| timeouts::limit(pid, call, waiting, memory.as_ref()))
-        {
+        // Last: it takes longer than many waits for a lock.
+        if let Some(kind) = kind.filter(|_| !self.holders.contains_key(&id)) {
+            holder = lock_holder(kind, pid, waiting);
+        }
+        if let Some(limit) = limit {
             self.time_outs.found((pid, tid), id, limit, thread.account);
         }
         if let Some(holder) = holder {

@@ -12,12 +12,21 @@ use std::collections::HashMap;
 /// What a word is waited for where no function says it.
 const FUTEX: &str = "a lock or a signal of another thread";
 
+/// What the thread of Go waits for that waits for the next goroutine whose time comes.
+const GO_SLEEPS: &str = "a time-out (sleep) of a goroutine; Go hides what others wait for";
+
 /// The sizes of the word of a futex, and of a pointer.
 const WORD_BYTES: u64 = 4;
 const POINTER_BYTES: u64 = 8;
 
 /// An object that is larger may well hold several locks of one word.
 const SMALL_BYTES: u64 = 64;
+
+/// What a thread waits for at a word that C++'s library keeps for many objects.
+const CPP_ATOMIC: &str = "an atomic variable, barrier, latch or semaphore of C++";
+
+/// The size of an object, and where the words in it lie that are waited for.
+type Size<'a> = (u64, Option<&'a [u64]>);
 
 /// A wait with its names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -32,6 +41,10 @@ impl Named {
     /// Returns what is known of a wait that no look found.
     pub(crate) const fn unknown() -> Self {
         Named { kind: WaitKind::Unknown, what: String::new(), place: String::new() }
+    }
+
+    fn idle_of_go() -> Self {
+        Named { kind: WaitKind::Hidden, what: GOROUTINES.into(), place: String::new() }
     }
 }
 
@@ -71,7 +84,7 @@ impl Names {
             let sums = sums.entry(named).or_default();
             sums.iter_mut().zip(times).for_each(|(sum, ns)| *sum += ns);
         }
-        let is_over = |named: &&Named| timeouts::are_over(sums[named]) && !is_lock(named);
+        let is_over = |named: &&Named| timeouts::are_over(sums[named]) && !keeps_name(named);
         let shown = self.named.iter().map(|named| match Some(named).filter(is_over) {
             Some(named) => Named {
                 kind: WaitKind::Timer,
@@ -90,18 +103,27 @@ impl Names {
         let program = all.iter().position(|one| !one.is_library);
         let place = program.map_or(String::new(), |own| all[own].name.clone());
         let inner = &all[..program.unwrap_or(all.len())];
+        let here = Located::find(found.at, image, &mut self.files);
+        let is_of_go = here.is_some_and(|here| here.symbols.is_of_go());
         let Some(futex) = &found.futex else {
             let kind = found.kind.unwrap_or(WaitKind::Unknown);
-            // Go parks goroutines that sleep: what waits for a time or for its own eventfd has nothing to do.
-            let is_idle = kind == WaitKind::Timer || found.what.contains("eventfd");
-            if is_idle && inner.iter().any(|one| one.name.starts_with("runtime.")) {
-                let (kind, what) = (WaitKind::Hidden, GOROUTINES.into());
-                return Named { kind, what, place: String::new() };
-            }
-            return Named { kind, what: found.what.clone(), place };
+            // Go parks goroutines that sleep, and waits for the next one that is to go on: what waits for a time of its
+            // own, or for its own eventfd alone, has nothing to do.
+            return match is_of_go {
+                true if found.what.contains("eventfd") && found.is_timed => {
+                    Named { kind: WaitKind::Timer, what: GO_SLEEPS.into(), place }
+                }
+                true if kind == WaitKind::Timer || found.what.contains("eventfd") => {
+                    Named::idle_of_go()
+                }
+                _ => Named { kind, what: found.what.clone(), place },
+            };
         };
         let functions = inner.iter().map(|one| (one.path.as_str(), one.file.as_str()));
         let row = primitives::of_functions(functions);
+        if is_of_go && row.is_none_or(|row| row.kind == WaitKind::Hidden) {
+            return Named::idle_of_go();
+        }
         let (kind, what) = match row {
             // A thread that was woken takes the mutex of the condition again.
             Some(row) if futex.is_lock_word && row.what.contains("condition variable") => {
@@ -112,7 +134,20 @@ impl Names {
             None => (WaitKind::Hidden, FUTEX),
         };
         let bytes = row.map_or(Some(WORD_BYTES), |row| row.bytes);
-        let variable = bytes.map(|bytes| self.variable(futex, bytes, image)).unwrap_or_default();
+        let words = row.and_then(|row| row.words.as_deref());
+        // Where the words lie is known of glibc alone.
+        let words =
+            words.map(|words| if inner.iter().any(Function::is_of_glibc) { words } else { &[] });
+        let variable = bytes.map(|bytes| self.variable(futex, (bytes, words), image));
+        let variable = variable.unwrap_or_default();
+        // The library keeps the words that many objects share in a variable of its own.
+        if variable.starts_with("std::") {
+            let (kind, what) = match row {
+                Some(row) => (row.kind, row.what.as_str()),
+                None => (WaitKind::Signal, CPP_ATOMIC),
+            };
+            return Named { kind, what: what.into(), place };
+        }
         let is_shown = |one: &&Function| {
             !matches!(one.name.as_str(), "" | "syscall") && !one.name.starts_with('_')
         };
@@ -130,23 +165,24 @@ impl Names {
 
     /// Returns the static variable that holds an object of `bytes` with the word that is waited for, or that points to
     /// an object on the heap that does.
-    fn variable(&mut self, futex: &Futex, bytes: u64, image: &Image) -> String {
-        if let Some(name) = self.object(futex.address, bytes, image) {
+    fn variable(&mut self, futex: &Futex, (bytes, words): Size<'_>, image: &Image) -> String {
+        if let Some(name) = self.object(futex.address, (bytes, words), image) {
             return name;
         }
         let Some((pointer, distance)) = futex.pointer else { return String::new() };
         // Names that begin so are those of the C library, which keeps lists of objects of its own.
-        let name = self.object(pointer, POINTER_BYTES, image).filter(|name| !name.starts_with('_'));
-        match (name, distance) {
+        let name = self.object(pointer, (POINTER_BYTES, None), image);
+        let name = name.filter(|name| !name.starts_with('_'));
+        match (name, begin(distance, words)) {
             (None, _) => String::new(),
-            (Some(name), 0) => format!("*{name}"),
-            (Some(name), distance) => format!("*{name} + {distance}"),
+            (Some(name), None | Some(0)) => format!("*{name}"),
+            (Some(name), Some(distance)) => format!("*{name} + {distance}"),
         }
     }
 
-    /// Returns the name of the variable that holds an object of `bytes` with the word at an address, and how far from
-    /// the variable's beginning the word is if more than one such object has room in it.
-    fn object(&mut self, address: u64, bytes: u64, image: &Image) -> Option<String> {
+    /// Returns the name of the variable that holds an object of a size with the word at an address, and how far from
+    /// the variable's beginning the object is if more than one such object has room in it.
+    fn object(&mut self, address: u64, (bytes, words): Size<'_>, image: &Image) -> Option<String> {
         let located = Located::find(address, image, &mut self.files)?;
         let (symbols, own) = (&located.symbols, located.address);
         let variable = symbols.variable(own, WORD_BYTES).filter(|one| one.size >= bytes)?;
@@ -157,7 +193,7 @@ impl Names {
             own_name(symbols, variable) + &in_library(&located.file, is_program)
         });
         let name = name.clone();
-        let distance = own - variable.address;
+        let Some(distance) = begin(own - variable.address, words) else { return Some(name) };
         let is_plain = match bytes {
             _ if variable.size < 2 * bytes => true,
             // A lock of one word lies somewhere in an object of unknown parts.
@@ -167,6 +203,12 @@ impl Names {
             _ => distance < POINTER_BYTES,
         };
         Some(if is_plain { name } else { format!("{name} + {distance}") })
+    }
+}
+
+impl Function {
+    fn is_of_glibc(&self) -> bool {
+        self.file.ends_with("/libc.so.6") || self.name.contains("futex_abstimed_wait")
     }
 }
 
@@ -183,9 +225,18 @@ impl From<Frame> for Function {
     }
 }
 
-/// Reports whether somebody holds what is waited for: who gives up waiting for a lock has waited for it.
-fn is_lock(named: &Named) -> bool {
-    named.kind == WaitKind::Lock || named.what == GOROUTINES
+/// Returns how far an object begins from where something else does, by the distance of the word in it that is waited
+/// for; `None` where it is not known where in the object that lies.
+fn begin(distance: u64, words: Option<&[u64]>) -> Option<u64> {
+    let Some(words) = words else { return Some(distance) };
+    let mut begins = words.iter().filter_map(|word| distance.checked_sub(*word));
+    begins.find(|begin| begin.is_multiple_of(POINTER_BYTES))
+}
+
+/// Reports whether a wait keeps its name where its time-out ends it: who gives up waiting for a lock has waited for it,
+/// and what Go hides stays hidden.
+fn keeps_name(named: &Named) -> bool {
+    named.kind == WaitKind::Lock || named.what == GOROUTINES || named.what == GO_SLEEPS
 }
 
 /// Returns the name of a variable; where others have the same, with its source file, or else with its address.

@@ -75,6 +75,10 @@ pub(super) struct Row {
     pub(super) what: String,
     /// The size of the object; `None` where no variable of the program is one.
     pub(super) bytes: Option<u64>,
+    /// How far the words that are waited for lie from the object's beginning in glibc, in bytes; none where that is not
+    /// known. `None` is a word at the beginning.
+    #[serde(default)]
+    pub(super) words: Option<Vec<u64>>,
     /// Decides for functions that it calls.
     #[serde(default)]
     outer: bool,

@@ -81,6 +81,8 @@ pub(super) struct Symbols {
     /// What the words point to that the loader fills in, by their addresses.
     words: HashMap<u64, Callee>,
     unwinding: Unwinding,
+    /// Go made it.
+    is_of_go: bool,
 }
 
 /// A part of a file that is loaded (`PT_LOAD`).
@@ -131,6 +133,7 @@ impl Symbols {
             loads: file.segments().map(|segment| load(&segment)).collect(),
             words: words(&file).unwrap_or_default(),
             unwinding: Unwinding::read(&file).unwrap_or_default(),
+            is_of_go: file.section_by_name(".go.buildinfo").is_some(),
             ..Symbols::default()
         };
         let mut source = String::new();
@@ -176,6 +179,11 @@ impl Symbols {
             holding.is_none_or(|one| one.offset + (address - one.start) == offset)
         });
         agreeing.next()
+    }
+
+    /// Reports whether Go made the file, also where it has no symbols.
+    pub(super) fn is_of_go(&self) -> bool {
+        self.is_of_go
     }
 
     /// Returns the function that holds an address.

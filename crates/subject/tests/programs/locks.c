@@ -8,6 +8,9 @@ static long array_before[3000];
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t book = PTHREAD_RWLOCK_INITIALIZER;
 static sem_t slots;
+static struct { long titles[10]; pthread_rwlock_t inner; pthread_rwlock_t other; } shelf = {
+    { 0 }, PTHREAD_RWLOCK_INITIALIZER, PTHREAD_RWLOCK_INITIALIZER,
+};
 static struct { char name[100]; pthread_mutex_t inner; } table[4] = {
     { "", PTHREAD_MUTEX_INITIALIZER }, { "", PTHREAD_MUTEX_INITIALIZER },
     { "", PTHREAD_MUTEX_INITIALIZER }, { "", PTHREAD_MUTEX_INITIALIZER },
@@ -23,6 +26,7 @@ static void *drain(void *unused)
         is("gate") ? (void)pthread_mutex_lock(&gate)
         : is("book") ? (void)pthread_rwlock_wrlock(&book)
         : is("slots") ? (void)sem_wait(&slots)
+        : is("shelf") ? (void)pthread_rwlock_wrlock(&shelf.inner)
                       : (void)pthread_mutex_lock(&table[2].inner);
         struct timespec ten_ms = {0, 10000000};
         nanosleep(&ten_ms, 0);
@@ -31,6 +35,7 @@ static void *drain(void *unused)
         is("gate") ? (void)pthread_mutex_unlock(&gate)
         : is("book") ? (void)pthread_rwlock_unlock(&book)
         : is("slots") ? (void)sem_post(&slots)
+        : is("shelf") ? (void)pthread_rwlock_unlock(&shelf.inner)
                       : (void)pthread_mutex_unlock(&table[2].inner);
     }
     return unused;

@@ -13,6 +13,8 @@ pub(crate) fn tests() -> Vec<Test> {
         test("locks_of_a_namespace_stay_two", locks_of_a_namespace_stay_two),
         test("locks_of_rust_have_their_paths", locks_of_rust_have_their_paths),
         test("a_wait_that_nobody_ends_is_a_time_out", a_wait_that_nobody_ends_is_a_time_out),
+        test("sleepers_of_go_wait_for_no_others", sleepers_of_go_wait_for_no_others),
+        test("a_barrier_of_cpp_is_no_lock", a_barrier_of_cpp_is_no_lock),
         test(
             "a_program_that_is_replaced_keeps_its_names",
             a_program_that_is_replaced_keeps_its_names,
@@ -103,6 +105,14 @@ fn each_kind_of_lock_has_its_own_name() {
     let path = built(folder.path(), "locks.c", "cc -O1 -pthread").expect("a C compiler");
     check(&[&path, "book"], &[(WaitKind::Lock, "book (reader-writer lock)")], true);
     check(&[&path, "slots"], &[(WaitKind::Signal, "slots (semaphore)")], true);
+    // Where the word lies in the lock that is waited for is no part of its name.
+    let shelf = "shelf (reader-writer lock)";
+    let right = [
+        (WaitKind::Lock, "shelf + 80 (reader-writer lock)"),
+        // The place is not known where the library is another one.
+        (WaitKind::Lock, shelf),
+    ];
+    check(&[&path, "shelf"], &right, false);
     // Each of the table's parts has a name of 100 bytes, 4 of padding, and a mutex of 40.
     let distance = if cfg!(target_arch = "x86_64") { "table + 392 (mutex)" } else { return };
     check(&[&path, "table"], &[(WaitKind::Lock, distance)], true);
@@ -135,6 +145,36 @@ fn a_wait_that_nobody_ends_is_a_time_out() {
             own.map(|one| one.ns.max(one.still_ns)).sum::<u64>()
         };
         assert!(is_of(true) > 10 * is_of(false), "{how}: {:?}", waits.waits);
+    }
+}
+
+/// Threads of Go without a goroutine are idle, whether the program has symbols or not.
+fn sleepers_of_go_wait_for_no_others() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for flags in ["", "-ldflags=-s"] {
+        let words = format!("go build {flags}");
+        let Some(path) = built(folder.path(), "sleepers.go", words.trim_end()) else { continue };
+        let record = measured(program(&[&path]));
+        let waits = record.measured.expect("a measured trial").waits.expect("looks at its threads");
+        // A thread that wakes up while it is asked is not known to wait for anything.
+        let is_own = |wait: &&model::Wait| wait.ns > wait.idle_ns && wait.kind != WaitKind::Unknown;
+        let own = waits.waits.iter().filter(is_own);
+        let own: Vec<_> = own.map(|wait| (wait.kind, wait.what.as_str(), wait.ns)).collect();
+        let slept: u64 = own.iter().filter(|one| one.0 == WaitKind::Timer).map(|one| one.2).sum();
+        let all: u64 = own.iter().map(|one| one.2).sum();
+        assert!(slept as f64 > 0.9 * all as f64 && slept > 0, "{flags}: {own:?}");
+    }
+}
+
+/// The library keeps the words of barriers, latches and atomic variables in a table of its own.
+fn a_barrier_of_cpp_is_no_lock() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for flags in ["-O0", "-O2"] {
+        let words = format!("c++ -std=c++20 -pthread {flags}");
+        let Some(path) = built(folder.path(), "barrier.cc", &words) else { continue };
+        for (kind, what) in waited(&[&path]) {
+            assert!(kind != WaitKind::Lock && !what.contains("std::"), "{flags}: {kind:?} {what}");
+        }
     }
 }
 

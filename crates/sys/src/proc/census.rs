@@ -25,11 +25,13 @@ pub struct Found<T> {
     pub cpu_ns: Option<u64>,
     /// Its threads, each with what was asked of it; of a zombie, the first.
     pub threads: Vec<(Thread, T)>,
+    /// How many further threads it has, which were not read.
+    pub unread: usize,
 }
 
 /// Finds a process's descendants with their threads as often as it is asked. Between two times in which the
 /// kernel made no process or thread, none is looked for, and files stay open.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Census {
     of: Option<Pid>,
     spared: Vec<Pid>,
@@ -38,6 +40,10 @@ pub struct Census {
     has_listed: bool,
     listed: Vec<(Pid, Vec<Pid>)>,
     open: HashMap<(Pid, Pid), Files>,
+    /// How many threads are read, about, if there are more of them.
+    most: Option<usize>,
+    /// One thread in this number is read.
+    one_in: u32,
 }
 
 /// The files of a thread.
@@ -54,6 +60,11 @@ impl Files {
     }
 }
 
+/// Returns a number that says nothing of the place of a thread among others (Knuth's multiplicative hash).
+fn scattered(tid: Pid) -> u32 {
+    tid.unsigned_abs().wrapping_mul(2_654_435_769) >> 16
+}
+
 /// Returns what a file holds now; `None` where its thread has ended.
 fn text_of(file: &File) -> Option<String> {
     let mut bytes = [0; FILE_BYTES];
@@ -65,7 +76,22 @@ impl Census {
     /// Counts a process with its descendants, or else the descendants of this process, without `spared` and
     /// what came of them.
     pub fn new(of: Option<Pid>, spared: Vec<Pid>) -> Self {
-        Census { of, spared, ..Census::default() }
+        Census {
+            of,
+            spared,
+            last_given: None,
+            has_listed: false,
+            listed: Vec::new(),
+            open: HashMap::new(),
+            most: None,
+            one_in: 1,
+        }
+    }
+
+    /// Reads about this number of threads at the most: the first of each process, and of the others a sample that
+    /// stays the same as long as their number is about the same.
+    pub fn sampling(self, most: usize) -> Self {
+        Census { most: Some(most), ..self }
     }
 
     /// Finds what is there now, for much less than it costs to read it: what is made later belongs to the next look.
@@ -73,12 +99,16 @@ impl Census {
     pub fn begin(&mut self) -> usize {
         // Read before the listing: what is made meanwhile has another number.
         let given = last_given();
-        self.has_listed = given.is_none() || given != self.last_given;
+        // Of threads that are not read it is known by a listing alone that they are still there.
+        self.has_listed = given.is_none() || given != self.last_given || self.one_in > 1;
         if self.has_listed {
             self.list();
             self.last_given = given;
         }
-        self.listed.iter().map(|(_, tids)| tids.len()).sum()
+        let threads = self.listed.iter().map(|(_, tids)| tids.len()).sum();
+        let times = self.most.map_or(1, |most| usize::div_ceil(threads, most.max(1)).max(1));
+        self.one_in = u32::try_from(times.next_power_of_two()).unwrap_or(1);
+        threads
     }
 
     /// Reports whether processes or threads were made since the look before, so that all were listed again.
@@ -99,8 +129,12 @@ impl Census {
         let mut all = Vec::with_capacity(self.listed.len());
         for (pid, tids) in &mut self.listed {
             let cpu_ns = clock::process_cpu_ns_of(*pid);
-            let (mut first, mut threads) = (None, Vec::with_capacity(tids.len()));
+            let (mut first, mut threads, mut unread) = (None, Vec::new(), 0);
             tids.retain(|tid| {
+                if tid != pid && !scattered(*tid).is_multiple_of(self.one_in) {
+                    unread += 1;
+                    return true;
+                }
                 let Some((stat, thread)) = read(&mut self.open, (*pid, *tid), suspended_ns) else {
                     self.open.remove(&(*pid, *tid));
                     return false;
@@ -113,7 +147,7 @@ impl Census {
                 true
             });
             if let Some(stat) = first {
-                all.push(Found { pid: *pid, stat, cpu_ns, threads });
+                all.push(Found { pid: *pid, stat, cpu_ns, threads, unread });
             }
         }
         all
@@ -209,6 +243,27 @@ mod tests {
                 assert_eq!(found[0].threads[0].0.name, found[0].stat.name);
                 std::mem::forget(sender);
             }
+        });
+    }
+
+    #[test]
+    fn of_a_crowd_a_sample_is_read_that_stays_the_same() {
+        in_child(|| {
+            let own = process::pid();
+            let mut census = Census::new(Some(own), Vec::new()).sampling(8);
+            for _ in 0..40 {
+                std::thread::spawn(std::thread::park);
+            }
+            let mut read = || {
+                let threads = census.begin();
+                let found = census.take(|_, thread| thread.tid);
+                let tids: Vec<Pid> = found[0].threads.iter().map(|(_, tid)| *tid).collect();
+                assert_eq!((threads, tids.len() + found[0].unread), (41, 41));
+                assert!(tids.contains(&own) && tids.len() < 25, "{tids:?}");
+                tids
+            };
+            let (first, second) = (read(), read());
+            assert_eq!(first, second);
         });
     }
 

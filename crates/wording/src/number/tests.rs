@@ -29,6 +29,13 @@ fn ratio_of() -> Quantity {
 }
 
 #[test]
+fn a_ratio_whose_ends_are_far_apart_is_not_told() {
+    let of = |low, high| is_precise(&Estimate::between(low, (low + high) / 2.0, high));
+    assert!(of(0.9, 1.1) && of(2.0, 8.0));
+    assert!(!of(1.0, 5.0) && !of(-0.1, 3.0) && !of(0.0, 1.0) && !of(1.0, f64::INFINITY));
+}
+
+#[test]
 fn values_take_the_unit_that_fits() {
     for (x, unit, text) in [
         (0.0, Unit::Ns, "0 ns"),

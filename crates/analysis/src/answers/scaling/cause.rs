@@ -44,6 +44,12 @@ const MANY_CPUS: f64 = 1.25;
 /// CPUs used for at least this share of the time are all in use.
 const FULL: f64 = 0.95;
 
+/// Workers within the CPUs that surely lose this part of their time have another limit than CPUs.
+const STOPPED: f64 = 0.25;
+
+/// A speedup that is surely this part above n is more than what n workers give.
+const SUPERLINEAR: f64 = 0.1;
+
 /// Workers that are asleep or absent for more than this share of their time mostly are.
 const MOSTLY: f64 = 0.5;
 
@@ -125,6 +131,9 @@ fn within(case: &Case<'_>, one: At<'_>, at: At<'_>) -> ScaleCause {
     if let Some(row) = search.own_threads() {
         return row.cause("", place, Founding::Consistent, search.evidence);
     }
+    if let Some(cpus) = search.pinned() {
+        return ROWS.pinned.cause(&cpus, place, Founding::Consistent, search.evidence);
+    }
     // Per unit of work, so that what one worker also waits explains nothing of what n workers lack.
     let shorter = alone.budget_ns / account.budget_ns;
     let beyond_one = |into: ScaleLoss| share(account, into) - shorter * share(alone, into);
@@ -188,6 +197,7 @@ impl<'a> Search<'a> {
             // Separate copies suffer from others as the program does: what they tell apart is its own.
             let is_compared = into == ScaleLoss::MoreCpu && !self.case.copies.is_empty();
             let is_own = is_compared
+                || into == ScaleLoss::MoreCpu && self.repeats()
                 || matches!(into, ScaleLoss::Throttled | ScaleLoss::Waiting | ScaleLoss::OffCpu);
             if !is_own && passed_on >= NOTABLE && share < passed_on + NOTABLE {
                 of_others = of_others.or(Some(Found::new(&ROWS.neighbour, Founding::Consistent)));
@@ -232,6 +242,28 @@ impl<'a> Search<'a> {
                 "with n = 1 the program used {alone} CPUs, with n = {n} it used {used} of {cpus}"
             ));
             &ROWS.own_threads
+        })
+    }
+
+    /// Reports whether workers on one CPU showed that they repeat work: nobody else makes them use that CPU time.
+    fn repeats(&self) -> bool {
+        let found = repeated(self.case, self.one, &mut Vec::new());
+        found.is_some_and(|found| found.row.cause == Bottleneck::Repeated)
+    }
+
+    /// Finds that the threads are pinned to fewer CPUs than there are for them, and wait for these.
+    fn pinned(&mut self) -> Option<String> {
+        let (allowed, cpus) = (self.held.as_ref()?.cpus?, self.case.cpus?);
+        let is_kept = f64::from(allowed) < self.at.described.n.min(f64::from(cpus));
+        let waited = share(self.account, ScaleLoss::Waiting);
+        let lost = lost(self.at.described)?.point;
+        (is_kept && waited >= MOST * lost).then(|| {
+            self.evidence.push(format!(
+                "{} of the time of its workers went into waiting for a CPU, and {}",
+                percent(waited),
+                self.taken()
+            ));
+            format!("{allowed} of {cpus} CPUs")
         })
     }
 
@@ -352,16 +384,7 @@ fn beyond(case: &Case<'_>, one: At<'_>, found: Option<&ScaleCause>) -> Option<Sc
         if cpus == 1 { "is" } else { "are" },
         if cpus == 1 { "" } else { "s" },
     )];
-    let of = |into| most.described.account.as_ref().map_or(0.0, |account| share(account, into));
-    let asleep = of(ScaleLoss::Blocked) + of(ScaleLoss::Absent) + of(ScaleLoss::OffCpu);
-    let sleep_more_than_wait = asleep > of(ScaleLoss::Waiting);
-    // Ready workers beside idle CPUs were not given them yet: nobody lacks a CPU, unless taking turns costs something.
-    let has_idle_cpus =
-        used(case, one, most).is_some_and(|used| used < BUSY) && (!falls || sleep_more_than_wait);
-    // Nor does a program whose workers sleep most of the time, even if others use the CPUs meanwhile.
-    let mostly_sleeps = asleep > MOSTLY && sleep_more_than_wait;
-    let own = own_used(case, one, most).filter(|own| *own < BUSY);
-    if let Some(own) = own.filter(|_| has_idle_cpus || mostly_sleeps) {
+    if let Some(own) = lacks_no_cpu(case, one, most, falls) {
         let at = (most.described.n, lost(most.described));
         return Some(idle_cpus(case, one, most, own, evidence).unwrap_or_else(|evidence| {
             ROWS.idle_cpus.cause("", at, Founding::Suspected, evidence)
@@ -378,6 +401,11 @@ fn beyond(case: &Case<'_>, one: At<'_>, found: Option<&ScaleCause>) -> Option<Sc
     if found.is_some() && falls && grown * change.point > 1.0 - CPU_EXPLAINS {
         return None;
     }
+    // Throughput that had stopped rising before the CPUs ran out is not limited by them.
+    let stopped = lost(before.described).is_some_and(|lost| lost.low >= STOPPED);
+    if stopped && !falls && found.is_some() {
+        return None;
+    }
     // With a single CPU, every second worker is one too many.
     let (row, number) = match (falls, cpus) {
         (true, _) => (&ROWS.falls, percent_of(&change.map(|times| times - 1.0))),
@@ -386,6 +414,24 @@ fn beyond(case: &Case<'_>, one: At<'_>, found: Option<&ScaleCause>) -> Option<Sc
     };
     let at = (most.described.n, lost(most.described));
     Some(row.cause(&number, at, Founding::Consistent, evidence))
+}
+
+/// Returns the share of the CPUs that a program uses that lacks none with the most workers, although its throughput does
+/// not rise.
+fn lacks_no_cpu(case: &Case<'_>, one: At<'_>, most: At<'_>, falls: bool) -> Option<f64> {
+    let of = |into| most.described.account.as_ref().map_or(0.0, |account| share(account, into));
+    let asleep = of(ScaleLoss::Blocked) + of(ScaleLoss::Absent) + of(ScaleLoss::OffCpu);
+    let sleep_more_than_wait = asleep > of(ScaleLoss::Waiting);
+    // Ready workers beside idle CPUs were not given them yet: nobody lacks a CPU, unless taking turns costs something.
+    let has_idle_cpus =
+        used(case, one, most).is_some_and(|used| used < BUSY) && (!falls || sleep_more_than_wait);
+    // Nor does a program whose workers sleep most of the time, even if others use the CPUs meanwhile.
+    let mostly_sleeps = asleep > MOSTLY && sleep_more_than_wait;
+    // Nor does one that goes to sleep each time that little more is lost: who is woken is ready for some time.
+    let signs = Signs::of(one.level, most.level, case.cpus);
+    let sleeps_often = signs.lost_each_ns.is_some_and(|ns| ns < LOCK_NS_MAX);
+    let own = own_used(case, one, most).filter(|own| *own < BUSY);
+    own.filter(|_| has_idle_cpus || mostly_sleeps || sleeps_often)
 }
 
 /// Returns what workers beyond the CPUs lose although these are not used up, or the evidence alone.
@@ -400,8 +446,9 @@ fn idle_cpus(
     let at = (most.described.n, lost(most.described));
     let found = most.described.account.as_ref().and_then(|account| {
         let mut search = Search::new(case, one, most, account);
-        let found =
-            search.held.is_some().then(|| search.by_waits(ScaleLoss::Blocked, false)).flatten();
+        let by_sleeps = search.signs.lost_each_ns.is_some_and(|ns| ns < LOCK_NS_MAX);
+        let is_seen = search.held.is_some();
+        let found = is_seen.then(|| search.by_waits(ScaleLoss::Blocked, by_sleeps)).flatten();
         evidence.append(&mut search.evidence);
         found
     });
@@ -414,5 +461,10 @@ fn nothing(case: &Case<'_>) -> ScaleCause {
     if case.levels.len() < 2 {
         return ROWS.single.cause(&figure(last.0), last, Founding::Suspected, Vec::new());
     }
-    ROWS.nothing.cause(&figure(last.0), last, Founding::Consistent, Vec::new())
+    let rises = case.described.last().and_then(|level| level.speedup);
+    let row = match rises.is_some_and(|times| times.low > (1.0 + SUPERLINEAR) * last.0) {
+        true => &ROWS.superlinear,
+        false => &ROWS.nothing,
+    };
+    row.cause(&figure(last.0), last, Founding::Consistent, Vec::new())
 }

@@ -7,7 +7,7 @@ use super::repeated::repeated;
 use super::rows::{Found, ROWS};
 use super::trials::ScaleTrial;
 use super::words::{figure, percent};
-use model::{Founding, ScaleLoss};
+use model::{Bottleneck, Founding, ScaleLoss};
 
 /// Where a spinning lock's holder loses its CPU, all others burn theirs until it is back; where
 /// memory is short, no more workers run at a time than before. So CPU time that is more than twice
@@ -73,12 +73,14 @@ impl Search<'_> {
             self.evidence.push(guests.into());
             return consistent(&ROWS.guests);
         }
+        let is_kernel = self.signs.system_share >= MOST;
         if growth >= CLEAR
             && let Some(found) = repeated(self.case, self.one, &mut self.evidence)
+            && (!is_kernel || found.row.cause == Bottleneck::Repeated)
         {
             return Some(found);
         }
-        if self.signs.system_share >= MOST {
+        if is_kernel {
             return consistent(&ROWS.kernel);
         }
         let (copies, placed, beyond) = (self.by_copies(), self.by_placement(), self.by_crowd());

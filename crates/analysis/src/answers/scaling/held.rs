@@ -21,6 +21,8 @@ pub(super) struct Held {
     pub(super) still: f64,
     /// The wait that explains most of that time, with its share of the elapsed time.
     pub(super) still_for: Option<(Wait, f64)>,
+    /// The number of CPUs that the running threads together could use.
+    pub(super) cpus: Option<u32>,
     /// The thread that ran in most of the time in which workers were idle.
     pub(super) runner: Option<Alone>,
     /// How the CPU time was divided among the workers.
@@ -84,6 +86,7 @@ impl Held {
         Some(Held {
             waits: waits(&seen, samples),
             still: still / elapsed,
+            cpus: seen.iter().filter_map(|(_, waits)| waits.cpus).max(),
             still_for: still_for(&seen, elapsed),
             runner: runner(&seen),
             balance: balance(&seen, level.n),

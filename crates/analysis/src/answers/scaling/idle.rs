@@ -5,7 +5,7 @@ use super::cause::{MOST, NOTABLE, Search};
 use super::held::{self, Alone, Held, explains};
 use super::rows::{Found, ROWS};
 use super::words::{figure, percent, percent_of, time};
-use model::{Founding, GOROUTINES, ScaleLoss, ScaleWait, Wait, WaitKind};
+use model::{Founding, ScaleLoss, ScaleWait, Wait, WaitKind, is_of_go};
 
 /// A wait below this share of the workers' time is not listed.
 const NOTED: f64 = 0.02;
@@ -32,6 +32,9 @@ const NETWORK: [WaitKind; 3] = [WaitKind::Socket, WaitKind::Pipe, WaitKind::Even
 /// This number of looks that find a thread in the same wait, for each that finds it in a new one, shows a wait for the end of
 /// the work.
 const TO_THE_END: u32 = 5;
+
+/// A lock that is waited for nearly as much as something else is held by those who wait for that.
+const HELD: f64 = 0.75;
 
 /// A wait that fewer looks found is not named where sleeps alone show that there are waits.
 const LOOKS_MIN: u32 = 3;
@@ -115,15 +118,12 @@ impl Search<'_> {
             if !by_sleeps && JOINS.contains(&wait.kind) {
                 return None;
             }
-            // Where nothing runs for long, what threads wait for comes from outside, or is a time-out.
-            let is_hidden = !by_sleeps && ANOTHER.contains(&wait.kind);
-            if is_hidden || OUTSIDE.contains(&wait.kind) {
+            if let Some(found) = still(held, wait, by_sleeps) {
+                let part = percent(held.still);
                 self.evidence.push(format!(
-                    "for {} of the elapsed time, no thread of the program ran or was ready to",
-                    percent(held.still)
+                    "for {part} of the elapsed time, no thread of the program ran or was ready to"
                 ));
-                let row = if is_hidden { &ROWS.still_hidden } else { &ROWS.still };
-                return Some(Found::named(row, held::words(wait.kind, &wait.what, &wait.place)));
+                return Some(found);
             }
         }
         let of = |kinds: &[WaitKind]| lack.part * held.share(kinds);
@@ -143,19 +143,20 @@ impl Search<'_> {
             (&[WaitKind::Memory], of(&[WaitKind::Memory])),
             (&OUTSIDE, of(&OUTSIDE)),
         ];
-        let (kinds, most) = kinds.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let most = kinds.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let is_held = most.0 == OUTSIDE && kinds[0].1 >= HELD * most.1;
+        let (kinds, most) = if is_held { kinds[0] } else { most };
         let absent = lack.absent;
         let longest = held.longest(kinds);
-        let is_of_go = longest.is_some_and(|one| one.what == GOROUTINES);
+        let is_of_go = longest.is_some_and(|one| is_of_go(&one.what));
         let longest = if is_of_go && held.share(&NETWORK) >= NOTABLE {
-            // Go's threads wait alike for goroutines and for those that wait for a socket: who worked meanwhile tells.
-            if held.peers_used() < MOST {
-                let hides =
-                    "the runtime hides whether workers wait for one another or for a socket";
-                self.evidence.push(hides.into());
-                return None;
+            match of_network(held) {
+                Ok(longest) => longest,
+                Err(hides) => {
+                    self.evidence.push(hides.into());
+                    return None;
+                }
             }
-            held.longest(&NETWORK)
         } else {
             longest
         };
@@ -168,6 +169,34 @@ impl Search<'_> {
         self.evidence.extend(company(held, kinds));
         let name = longest.map(words).unwrap_or_default();
         Some(of_kind(held, longest.map_or(kinds[0], |one| one.kind), name))
+    }
+}
+
+/// Returns what a program waits for of which nothing runs: a lock that one holds asleep, or what comes from outside; a
+/// time-out is such a thing.
+fn still(held: &Held, wait: &Wait, by_sleeps: bool) -> Option<Found> {
+    if let Some(lock) = held_by(held, wait) {
+        return Some(Found::named(&ROWS.lock, words(lock)));
+    }
+    let is_hidden = !by_sleeps && ANOTHER.contains(&wait.kind);
+    let row = if is_hidden { &ROWS.still_hidden } else { &ROWS.still };
+    (is_hidden || OUTSIDE.contains(&wait.kind))
+        .then(|| Found::named(row, held::words(wait.kind, &wait.what, &wait.place)))
+}
+
+/// Returns the lock that is held by those who wait for something else: others wait for it nearly as much.
+fn held_by<'a>(held: &'a Held, wait: &Wait) -> Option<&'a ScaleWait> {
+    let lock = &[WaitKind::Lock];
+    let is_held = held.share(lock) >= HELD * held.share(&[wait.kind]) && held.is_sure(lock);
+    held.longest(lock).filter(|_| is_held && wait.kind != WaitKind::Lock)
+}
+
+/// Returns what Go's threads wait for beside goroutines that wait for a socket, by who worked meanwhile; the evidence
+/// where that hides it.
+fn of_network(held: &Held) -> Result<Option<&ScaleWait>, &'static str> {
+    match held.peers_used() < MOST {
+        true => Err("the runtime hides whether workers wait for one another or for a socket"),
+        false => Ok(held.longest(&NETWORK)),
     }
 }
 
@@ -211,7 +240,7 @@ fn of_kind(held: &Held, kind: WaitKind, name: String) -> Found {
     let is_alone = is_alone(held);
     let who = runner.map_or(String::new(), Alone::words);
     // Go's goroutines wait while the threads that would run them do something else.
-    let is_own = !name.contains(GOROUTINES);
+    let is_own = !is_of_go(&name);
     match kind {
         WaitKind::Lock => Found::named(&ROWS.lock, name),
         WaitKind::Signal if is_alone && held.is_phase(kind, 1) => Found::named(&ROWS.alone, who),

@@ -81,9 +81,11 @@ fn is_to_confirm(all: &[ScaleTrial], n: Option<f64>) -> bool {
         own.filter_map(ScaleTrial::cpu_each_ns).collect()
     };
     let grown = ratio(&each(n), &each(Some(1.0)));
+    // One trial has no interval: little more may be chance.
+    let notable = if each(n).len() > 1 { NOTABLE } else { 2.0 * NOTABLE };
     let done = all.iter().filter(|trial| trial.one_cpu).count();
     let blocks = each(n).len().saturating_sub(done).min(CONFIRMING_BLOCKS);
-    grown.is_some_and(|grown| grown.low > 1.0 + NOTABLE) && done < blocks
+    grown.is_some_and(|grown| grown.low > 1.0 + notable) && done < blocks
 }
 
 /// Returns how wide the curve is, in precisions, and the n to measure next.

@@ -59,10 +59,11 @@ impl Added {
         self.on_one_cpu.is_some_and(is_whole) && self.levels.iter().all(is_at_least)
     }
 
-    /// Reports whether each worker could repeat the whole job, where no trial on one CPU shows it. A lesser part is
-    /// rather spent waiting.
-    fn may_be_whole(&self) -> bool {
-        self.on_one_cpu.is_some() || self.levels.iter().all(|added| is_whole(*added))
+    /// Reports whether workers could repeat the job or a part of it, where no trial on one CPU shows it: several numbers
+    /// of workers show that the amount is one for each, or it is the whole job.
+    fn may_be_repeated(&self) -> bool {
+        let is_shown = self.on_one_cpu.is_some() || self.levels.len() > 1;
+        is_shown || self.levels.iter().all(|added| is_whole(*added))
     }
 
     /// Returns by what part of it the amount varies from level to level and from CPU to CPU.
@@ -85,7 +86,7 @@ pub(super) fn repeated(case: &Case<'_>, one: At<'_>, evidence: &mut Vec<String>)
     let row = match added.is_whole() {
         true => &ROWS.repeated,
         false if spread <= ALIKE && added.on_one_cpu.is_some() => &ROWS.repeated_part,
-        false if spread <= UNLIKE && added.may_be_whole() => &ROWS.repeated_or_busy,
+        false if spread <= UNLIKE && added.may_be_repeated() => &ROWS.repeated_or_busy,
         false => return None,
     };
     let levels = case.levels.iter().filter(|level| level.n > 1.0).zip(&added.levels);

@@ -5,8 +5,8 @@
 //! first what the time goes by (CPU time, storage, timers, or none of them), and, where that is the
 //! CPU, what the CPU waits for.
 
-use super::LIVES_ON;
 use super::time::{decided, longest, most, running, waited};
+use super::{LIVES_ON, threads};
 use crate::stats::interval::BLOCKS_FREE;
 use model::measures::{CPU_SHARE, MAJOR_FAULTS, STORAGE_READ, STORAGE_WRITTEN, VOLUNTARY};
 use model::{Estimate, Price, Resource, SqueezeResult, WaitKind, Why, WhyWait};
@@ -37,6 +37,8 @@ enum Limit<'a> {
     /// It runs all the time, most of it in the kernel: for wake-ups of threads and processes (true), or for
     /// other work.
     Kernel(bool),
+    /// What its threads do together.
+    Threads(threads::Limit<'a>),
     /// It runs all the time.
     Runs,
     Unknown,
@@ -50,7 +52,8 @@ pub(super) fn answer(described: &mut Why) {
         Limit::Squeezed(resource) => Some(*resource),
         Limit::Waits(wait) => of_wait(wait.kind),
         Limit::Kernel(true) => Some(Resource::Queue),
-        Limit::Runs => Some(Resource::Cpu),
+        Limit::Threads(threads::Limit::Wait(wait, _)) => of_wait(wait.kind),
+        Limit::Threads(_) | Limit::Runs => Some(Resource::Cpu),
         Limit::Kernel(false) | Limit::Unknown => None,
     };
     let open = if named == Some(Resource::Cpu) { open(described) } else { Vec::new() };
@@ -70,12 +73,15 @@ pub(super) fn answer(described: &mut Why) {
         Limit::Squeezed(resource) => (lives_on(described, *resource), ""),
         Limit::Waits(wait) => (waits_for(described, wait), "waits"),
         Limit::Kernel(wakes) => (in_kernel(described, *wakes), "counters"),
+        Limit::Threads(threads) => (threads::words(&described.time, threads), "waits and counters"),
         Limit::Runs => (runs(described), "counters"),
         Limit::Unknown => (nothing_named(described), "timing"),
     };
     evidence.extend(Some(rest.to_string()).filter(|rest| !rest.is_empty()));
     let named_wait = match &limit {
-        Limit::Waits(wait) if named.is_none() => Some(wait.kind),
+        Limit::Waits(wait) | Limit::Threads(threads::Limit::Wait(wait, _)) if named.is_none() => {
+            Some(wait.kind)
+        }
         _ => None,
     };
     let named_kernel = matches!(limit, Limit::Kernel(false));
@@ -101,6 +107,14 @@ fn limit(described: &Why) -> Limit<'_> {
     let squeezed = named(described);
     let cpu = described.squeezes.iter().find(|one| one.resource == Resource::Cpu);
     let in_vain = cpu.and_then(|one| one.elasticity).is_some_and(|e| e.high < LIVES_ON);
+    // Who waits is not limited by a CPU that it was seen to need; who runs alone may need memory there.
+    let is_of_threads = |limit: &threads::Limit<'_>| match limit {
+        threads::Limit::Wait(..) => squeezed.is_none_or(|it| of_cpu(it) || it == Resource::Queue),
+        _ => squeezed.is_none_or(|it| it == Resource::Cpu),
+    };
+    if let Some(threads) = threads::limit(time).filter(is_of_threads) {
+        return Limit::Threads(threads);
+    }
     let runs = !in_vain && running(time).is_some_and(|share| share.low >= ON_CPU);
     if runs && squeezed.is_none_or(|resource| resource == Resource::Cpu) {
         let in_kernel = decided(&time.kernel).is_some_and(|share| share.low >= IN_KERNEL);
@@ -116,7 +130,7 @@ fn limit(described: &Why) -> Limit<'_> {
         (Some(resource), _) => Limit::Squeezed(resource),
         (None, Some(wait)) => Limit::Waits(wait),
         (None, None) if runs => Limit::Runs,
-        (None, None) => Limit::Unknown,
+        (None, None) => threads::one(time).map_or(Limit::Unknown, Limit::Threads),
     }
 }
 
@@ -270,7 +284,7 @@ fn of_cpu(resource: Resource) -> bool {
 }
 
 /// "93 % [90, 95]".
-fn share(share: &Estimate) -> String {
+pub(super) fn share(share: &Estimate) -> String {
     number::estimate(share, Terms::Share)
 }
 
@@ -335,8 +349,9 @@ fn or_dash(known: Option<&Estimate>) -> String {
 fn runs(described: &Why) -> String {
     let cpu = running(&described.time);
     format!(
-        "This command is limited by CPU time: it is on a CPU for {} of its time.",
-        or_dash(cpu.as_ref())
+        "This command is limited by CPU time: it is on a CPU for {} of its time.{}",
+        or_dash(cpu.as_ref()),
+        threads::used(&described.time).unwrap_or_default()
     )
 }
 
@@ -347,6 +362,9 @@ fn lives_on(described: &Why, resource: Resource) -> String {
         text += &format!(": {}", priced(price));
     }
     text.push('.');
+    if of_cpu(resource) {
+        text += &threads::used(&described.time).unwrap_or_default();
+    }
     if resource.is_within_cpu()
         && let Some((_, cpu)) = stands(&described.squeezes, Resource::Cpu)
     {

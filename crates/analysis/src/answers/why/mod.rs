@@ -12,6 +12,7 @@
 
 mod answer;
 mod next;
+mod threads;
 mod time;
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Where a program's time goes with nothing taken from it, and how much of it each resource can limit.
 
 use crate::session::disturbance::{ONE_CPU, cpu_ns};
+use crate::stats::estimate::mean_estimate;
 use crate::stats::interval::{BLOCKS_FREE, median_located};
 use model::{
     AFFINITY, Counters, Estimate, Record, Resource, Wait, WaitKind, Waits, WhyTime, WhyWait,
@@ -28,23 +29,47 @@ pub(super) fn time(plain: &[&Record], cpu_ppm: &[f64]) -> WhyTime {
     let switches = |it: &&Counters| Some(it.voluntary_switches? as f64 * 1e9 / it.wall_ns as f64);
     let still: Vec<f64> = looked.iter().map(|it| it.part(it.waits.still_ns)).collect();
     let all = || looked.iter().flat_map(|it| &it.waits.waits);
+    let cpus = looked.iter().filter_map(|it| it.cpus).max();
     let kinds: BTreeSet<WaitKind> = all().map(|wait| wait.kind).collect();
     let kinds = kinds.into_iter().filter_map(|kind| {
         let share = share(&looked, |wait| wait.kind == kind)?;
         Some(WhyWait { kind, what: String::new(), holder: String::new(), share })
     });
-    let names: BTreeSet<_> = all().map(|wait| (wait.kind, &wait.what, &wait.holder)).collect();
-    let named = names.into_iter().filter_map(|name| {
-        let share = share(&looked, |wait| (wait.kind, &wait.what, &wait.holder) == name)?;
+    let names: BTreeSet<_> = all().map(of_name).collect();
+    let named = names.iter().filter_map(|name| {
+        let share = share(&looked, |wait| of_name(wait) == *name)?;
+        Some(WhyWait { kind: name.0, what: name.1.clone(), holder: name.2.clone(), share })
+    });
+    let named: Vec<WhyWait> = named.collect();
+    let of_threads = names.iter().filter_map(|name| {
+        let in_trial = |it: &Looked<'_>| {
+            let own = it.waits.waits.iter().filter(|wait| *name == of_name(wait));
+            let ns: u64 = own.map(|wait| wait.ns.saturating_sub(wait.idle_ns)).sum();
+            ns as f64 / it.wall_ns
+        };
+        let found = all().filter(|wait| of_name(wait) == *name).map(|wait| wait.looks);
+        if found.fold(0, u32::saturating_add) < LOOKS_MIN {
+            return None;
+        }
+        // Of a short trial few looks find a wait, and the median of few is 0.
+        let share = mean_estimate(&looked.iter().map(in_trial).collect::<Vec<_>>())?;
         Some(WhyWait { kind: name.0, what: name.1.clone(), holder: name.2.clone(), share })
     });
     WhyTime {
+        cpus,
+        cpus_given: looked.iter().filter_map(|it| it.given).max(),
+        ready: over(&looked, |it| Some(it.ready_ns? / it.wall_ns)),
+        workers: over(&looked, |it| Some(it.workers().count() as f64)),
+        ran: over(&looked, |it| Some((it.workers().next()? / it.wall_ns).min(1.0))),
+        busiest: over(&looked, |it| it.busiest()),
+        alone: over(&looked, |it| it.alone()),
+        threads: longest_first(of_threads.collect()),
         cpu: estimate(&cpu_ppm.iter().map(|ppm| ppm / 1e6).collect::<Vec<_>>()),
         kernel: estimate(&counters.iter().filter_map(kernel).collect::<Vec<_>>()),
         still: estimate(&still),
         switches_per_s: estimate(&counters.iter().filter_map(switches).collect::<Vec<_>>()),
         kinds: longest_first(kinds.collect()),
-        waited: longest_first(named.collect()),
+        waited: longest_first(named),
         unasked: looked
             .iter()
             .map(|it| &it.waits.unasked)
@@ -54,11 +79,28 @@ pub(super) fn time(plain: &[&Record], cpu_ppm: &[f64]) -> WhyTime {
     }
 }
 
+/// What tells two waits apart.
+fn of_name(wait: &Wait) -> (WaitKind, &String, &String) {
+    (wait.kind, &wait.what, &wait.holder)
+}
+
+/// A wait that fewer looks found is not named.
+const LOOKS_MIN: u32 = 3;
+
+/// A thread with at least this part of the busiest one's CPU time works.
+const WORKING_PART: f64 = 0.05;
+
 /// What looks saw of a trial.
 struct Looked<'a> {
     waits: &'a Waits,
     /// By what a time in ns in which nothing ran becomes a share of the elapsed time.
     per_ns: f64,
+    wall_ns: f64,
+    cpu_ns: Option<f64>,
+    ready_ns: Option<f64>,
+    /// The number of CPUs that it could use, and that its threads kept themselves to.
+    given: Option<u32>,
+    cpus: Option<u32>,
 }
 
 impl<'a> Looked<'a> {
@@ -69,11 +111,36 @@ impl<'a> Looked<'a> {
         let waits = measured.waits.as_deref()?;
         let wall = measured.counters.wall_ns as f64;
         // On these CPUs something ran for at least this long.
-        let cpus = record.observed.get(AFFINITY).and_then(|list| count(list));
-        let ran = cpus.zip(cpu_ns(&measured.counters));
-        let ran = ran.map_or(0.0, |(cpus, ns)| ns as f64 / f64::from(cpus.max(1)));
+        let given = record.observed.get(AFFINITY).and_then(|list| count(list));
+        // Its threads may pin themselves to some of them.
+        let cpus = given.map(|given| waits.cpus.map_or(given, |own| own.min(given)));
+        let cpu_ns = cpu_ns(&measured.counters).map(|ns| ns as f64);
+        let ran = given.zip(cpu_ns);
+        let ran = ran.map_or(0.0, |(cpus, ns)| ns / f64::from(cpus.max(1)));
         let most = (wall - ran).max(0.0) / (waits.still_ns.max(1) as f64);
-        Some(Looked { waits, per_ns: most.min(1.0) / wall })
+        let ready_ns = measured.counters.queue_wait_ns.map(|ns| ns as f64);
+        let per_ns = most.min(1.0) / wall;
+        Some(Looked { waits, per_ns, wall_ns: wall, cpu_ns, ready_ns, given, cpus })
+    }
+
+    /// Returns the CPU time of each thread that worked, in ns, the most first.
+    fn workers(&self) -> impl Iterator<Item = f64> {
+        let each = self.waits.cpu_each_ns.iter().map(|ns| *ns as f64);
+        let most = each.clone().next().unwrap_or_default();
+        each.filter(move |ns| *ns >= WORKING_PART * most)
+    }
+
+    /// Returns the part of the elapsed time in which the busiest thread ran, or was ready as much as all were.
+    fn busiest(&self) -> Option<f64> {
+        let most = self.workers().next()?;
+        let ready = self.ready_ns? / self.cpu_ns.filter(|ns| *ns > 0.0)?;
+        Some((most * (1.0 + ready) / self.wall_ns).min(1.0))
+    }
+
+    /// Returns the part of the elapsed time in which looks found the thread alone that most often was.
+    fn alone(&self) -> Option<f64> {
+        let alone = self.waits.runners.iter().map(|one| one.alone_ns).max()?;
+        Some((alone as f64 / self.wall_ns).min(1.0))
     }
 
     fn part(&self, of_ns: u64) -> f64 {
@@ -83,6 +150,11 @@ impl<'a> Looked<'a> {
 
 fn estimate(values: &[f64]) -> Option<Estimate> {
     Some(median_located(values)?.estimate(|x| x))
+}
+
+/// Returns what is known of trials, over those that know it.
+fn over(looked: &[Looked<'_>], of: impl Fn(&Looked<'_>) -> Option<f64>) -> Option<Estimate> {
+    estimate(&looked.iter().filter_map(of).collect::<Vec<_>>())
 }
 
 /// Returns the number of CPUs in a list: 3 of "0,2-3".
@@ -115,9 +187,16 @@ pub(super) fn decided(estimate: &Option<Estimate>) -> Option<Estimate> {
     estimate.filter(|it| it.samples as usize >= BLOCKS_FREE)
 }
 
+/// Returns the CPU use of a program of which one thread ran at a time; `None` of one whose threads may have run together.
+fn one_at_a_time(time: &WhyTime) -> Option<Estimate> {
+    let is_one = time.cpus.is_none_or(|cpus| cpus < 2)
+        || time.workers.is_none_or(|workers| workers.high < 1.5);
+    decided(&time.cpu).filter(|cpu| is_one && cpu.high <= ONE_CPU)
+}
+
 /// Returns the part of the elapsed time in which the program ran, or was ready to run.
 pub(super) fn running(time: &WhyTime) -> Option<Estimate> {
-    let one = decided(&time.cpu).filter(|cpu| cpu.high <= ONE_CPU);
+    let one = one_at_a_time(time);
     let still = || decided(&time.still);
     let ran = || {
         still().map(|it| Estimate {
@@ -144,7 +223,7 @@ fn sum(time: &WhyTime, kinds: &[WaitKind], end: fn(&Estimate) -> f64) -> f64 {
 pub(super) fn most(time: &WhyTime, resource: Resource) -> f64 {
     let still = decided(&time.still);
     let idle = || {
-        let by_cpu = decided(&time.cpu).filter(|cpu| cpu.high <= ONE_CPU).map(|cpu| 1.0 - cpu.low);
+        let by_cpu = one_at_a_time(time).map(|cpu| 1.0 - cpu.low);
         still.map(|it| it.high).into_iter().chain(by_cpu).fold(1.0, f64::min)
     };
     let less = |kinds: &[WaitKind]| match still {

@@ -71,8 +71,7 @@ fn fate(plant: Plant, n: f64, copies: f64) -> Fate {
         Plant::MutexInCompany => {
             fate.cpu = 1.0 + 0.15 * (ran - 1.0);
             fate.wall = 1.0 / (ran / (1.0 + 0.4 * (ran - 1.0)));
-            fate.foreign = 3.0 * fate.wall;
-            fate.switches = 10.0 + 5_000.0 * (n - 1.0);
+            (fate.foreign, fate.switches) = (3.0 * fate.wall, 10.0 + 5_000.0 * (n - 1.0));
         }
         Plant::SpinInCompany => {
             fate.cpu = 1.0 + 0.15 * (ran - 1.0);
@@ -102,7 +101,8 @@ fn fate(plant: Plant, n: f64, copies: f64) -> Fate {
             fate.foreign = 2.0 * fate.wall;
         }
         Plant::Spin | Plant::Kernel => {
-            fate.cpu = 1.0 + 0.3 * (n - 1.0);
+            let crowd = if plant == Plant::Spin && n > CPUS { 3.0 } else { 1.0 };
+            fate.cpu = 1.0 + 0.3 * (n - 1.0) * crowd;
             fate.system = if plant == Plant::Kernel { fate.cpu - 0.99 } else { fate.system };
             fate.wall = fate.cpu / ran;
         }

@@ -36,6 +36,17 @@ fn workers_that_each_do_the_whole_job_are_said_to_repeat_it() {
     }
 }
 
+/// Without trials on one CPU nothing tells repeating from spinning, and neither is named alone.
+#[test]
+fn what_each_worker_adds_alike_may_be_repeated_or_spun() {
+    for part in [0.25, 0.5, 1.0] {
+        let found = &ask(adding(part, &[1.0, 2.0, 4.0, 8.0])).causes;
+        assert_eq!(found[0].cause, Bottleneck::Unknown, "{part}: {found:?}");
+        let row = &rows::ROWS.repeated_or_busy;
+        assert_eq!(found[0].remedy, row.remedy, "{part}: {found:?}");
+    }
+}
+
 #[test]
 fn cpu_time_that_grows_otherwise_on_one_cpu_is_not_repeated_work() {
     for (on_one, right) in [(0.0, false), (0.3, false), (1.6, false), (1.0, true)] {

@@ -13,6 +13,7 @@ pub(super) fn waits(trial: &ScaleTrial, kind: WaitKind, runner: (bool, bool)) ->
         place: "drain".into(),
         holder: "w".into(),
         ns: idle_ns,
+        idle_ns: 0,
         still_ns: if still { trial.wall_ns as u64 } else { 0 },
         looks: 20,
         lasting: 10,
@@ -35,6 +36,7 @@ pub(super) fn waits(trial: &ScaleTrial, kind: WaitKind, runner: (bool, bool)) ->
         // The busiest worker has nearly all of it.
         cpu_each_ns: vec![trial.wall_ns as u64, 1],
         still_ns: if still { trial.wall_ns as u64 } else { 0 },
+        cpus: None,
         unasked: String::new(),
     }
 }
@@ -136,6 +138,64 @@ fn a_join_says_what_ended_late_and_not_why() {
     let found = &ask(trials).causes[0];
     assert_eq!(found.cause, Bottleneck::Outside);
     assert!(found.sentence.contains("table (mutex), in drain"), "{}", found.sentence);
+}
+
+/// Nothing runs while a lock is held asleep: the sleep is that of the lock, unless few wait for it.
+#[test]
+fn time_slept_with_a_lock_held_is_that_of_the_lock() {
+    for (lock, right) in
+        [(0.9, Bottleneck::Mutex), (0.5, Bottleneck::Mutex), (0.1, Bottleneck::Outside)]
+    {
+        let mut trials = session(Plant::Serial(0.4), 3, false);
+        for trial in &mut trials {
+            let mut seen = waits(trial, WaitKind::Timer, (true, false));
+            let ns = seen.waits[0].ns as f64;
+            let held = Wait {
+                kind: WaitKind::Lock,
+                ns: (lock * ns) as u64,
+                still_ns: 0,
+                ..seen.waits[0].clone()
+            };
+            seen.waits[0].ns = ((1.0 - lock) * ns) as u64;
+            seen.waits.push(held);
+            trial.waits = Some(Box::new(seen));
+        }
+        let found = &ask(trials).causes[0];
+        assert_eq!(found.cause, right, "{lock}: {found:?}");
+    }
+}
+
+/// Threads that keep themselves to one CPU wait for no other programs, whatever these use.
+#[test]
+fn pinned_threads_are_no_victims_of_others() {
+    for plant in [Plant::Pinned, Plant::PinnedInCompany] {
+        for (cpus, is_pinned) in [(1, true), (4, false)] {
+            let mut trials = session(plant, 3, false);
+            for trial in &mut trials {
+                let seen = Waits { looks: 20, cpus: Some(cpus), ..Waits::default() };
+                trial.waits = Some(Box::new(seen));
+            }
+            let found = &ask(trials).causes[0];
+            let remedy = &rows::ROWS.pinned.remedy;
+            assert_eq!(found.remedy == *remedy, is_pinned, "{plant:?}, {cpus}: {found:?}");
+        }
+    }
+}
+
+/// More than n times one worker is no plain "nothing".
+#[test]
+fn a_superlinear_speedup_has_its_own_words() {
+    let mut trials = session(Plant::CpusAlone, 3, false);
+    trials.retain(|trial| trial.n <= CPUS);
+    assert_eq!(ask(trials.clone()).causes[0].remedy, rows::ROWS.nothing.remedy);
+    for trial in &mut trials {
+        let (n, less) = (trial.n, 1.0 / trial.n.sqrt());
+        trial.wall_ns *= less;
+        trial.cpu_ns = Some(trial.wall_ns * n);
+        trial.waiting_ns = Some(0.0);
+    }
+    let found = &ask(trials).causes[0];
+    assert_eq!((found.cause, &found.remedy), (Bottleneck::Nothing, &rows::ROWS.superlinear.remedy));
 }
 
 /// Each trial shows another of two waits of one kind: neither is sure, both together are.

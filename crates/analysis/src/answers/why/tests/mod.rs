@@ -1,3 +1,5 @@
+mod threads;
+
 use super::{price, why};
 use crate::fixture::{Trial, factor, response};
 use crate::stats::interval::centre;
@@ -332,7 +334,7 @@ fn plain(count: u32, (cpu, kernel): (f64, f64), kind: WaitKind, what: &str) -> V
         let measured = record.measured.as_mut().unwrap();
         let cpu_ns = cpu * 1e9;
         // Trials differ a little.
-        let still_ns = ((1.0 - cpu) * 1e9) as u64 - u64::from(index) * 1_000_000;
+        let still_ns = (((1.0 - cpu) * 1e9) as u64).saturating_sub(u64::from(index) * 1_000_000);
         measured.counters.wall_ns = 1_000_000_000;
         measured.counters.system_ns = Some((cpu_ns * kernel) as u64);
         measured.counters.user_ns = Some((cpu_ns * (1.0 - kernel)) as u64);
@@ -342,6 +344,7 @@ fn plain(count: u32, (cpu, kernel): (f64, f64), kind: WaitKind, what: &str) -> V
             place: String::new(),
             holder: String::new(),
             ns: still_ns,
+            idle_ns: 0,
             still_ns,
             looks: 100,
             lasting: 0,
