@@ -28,7 +28,6 @@ pub use say::knee::knee;
 pub use say::load::load;
 pub use say::loads::loads;
 pub use say::plan::advice;
-pub use say::prediction::prediction;
 pub use say::report::{charts, claims_html, html, html_alone, selftest_text, terminal};
 pub use say::scale::{scaling, scaling_answer};
 pub use say::selftest::grade;
@@ -76,7 +75,3 @@ pub type Curve = Vec<(u64, f64)>;
 
 /// The times of a load: from due to answered, from sent to answered, from due to sent.
 pub type LoadCurves = [Curve; 3];
-
-/// The response times of one load of a prediction, as measured and as simulated: of the requests that
-/// were answered in both.
-pub type PredictedCurves = [Curve; 2];
