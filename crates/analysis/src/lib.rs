@@ -42,9 +42,8 @@ pub use answers::compare::{
 };
 pub use answers::fleet::{FleetMember, FleetSays, fleet, kind as machine_kind};
 pub use answers::load::{
-    KneeSearch, KneeStep, Known, MeasuredLoad, MeasuredRequest, TimeSlice, answered_within,
-    load_errors_within, load_gate, load_intervals, load_pathologies, load_row, load_row_of_blocks,
-    load_within, predicted_ends, predicted_models,
+    KneeSearch, KneeStep, Known, MeasuredRequest, TimeSlice, answered_within, load_errors_within,
+    load_gate, load_intervals, load_pathologies, load_row, load_row_of_blocks, load_within,
 };
 pub use answers::planning::{
     BadLoad, CONNECTIONS_MAX, CONNECTIONS_SPREAD_MAX, CPUS_MAX, MACHINES_MAX, PlanInput,

@@ -93,6 +93,7 @@ fn load(args: &AdviseArgs, manifest: &Manifest) -> anyhow::Result<Load> {
         machines: args.machines,
         think_ns: args.think.unwrap_or(0.0),
         service_ns: args.service,
+        service_p95_ns: args.service_p95,
         cpu_share: args.cpu_share,
         memory_bytes: args.memory,
         worker_memory_bytes: args.worker_memory.unwrap_or(0.0),

@@ -1,7 +1,6 @@
 use crate::quantity;
 use crate::ui::Color;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::error::{ContextKind, ContextValue};
 use clap::{Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 use model::Profile;
 use std::ffi::OsString;
@@ -21,6 +20,8 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+pub(crate) use moved::moved;
+
 impl Cli {
     /// Reads the words of this process's command line.
     pub(crate) fn read() -> clap::error::Result<Self> {
@@ -31,7 +32,7 @@ impl Cli {
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 a claim was refuted (with --fail-if-refuted) or a \
 number is beyond a limit (compare --fail-if, load --expect); 2 usage or environment error; 3 interrupted, \
 inconclusive (with --fail-if-inconclusive, --fail-if or --expect), machine not trustworthy (selftest), or no \
-answer (plan, load --find-knee, load --predict).";
+answer (plan, load --find-knee).";
 
 const COMPARE_EXIT_CODES: &str = "Exit codes: 0 no condition was given, or every interval ends before \
 its limit; 1 regression: a number lies beyond a condition's limit, after Hommel's correction over all \
@@ -173,13 +174,13 @@ pub(crate) enum Command {
     /// Plan the model of concurrency and the number of workers
     ///
     /// scruple reads measured costs from a session of the experiments create, switch and footprint: a
-    /// thread, a process, a hand-off to a pool, a switch, the memory of a worker. Queueing formulas
-    /// (M/M/c for workers and for CPUs) give the rest. The answer is computed from the worst ends of
+    /// thread, a process, a hand-off to a pool, a switch, the memory of a worker. A queue that
+    /// is simulated request by request gives the rest. The answer is computed from the worst ends of
     /// the measured intervals, and shows these numbers and its margin.
     ///
     /// A load is a rate of requests, or a number of connections; each connection waits for its answer
     /// before it sends the next request. Numbers need their units. If connections are spread over
-    /// several machines, scruple simulates one of them request by request, with the measured costs.
+    /// several machines, the plan is that of one of them.
     #[command(name = "plan", after_help = PLAN_EXIT_CODES)]
     Advise(advise::AdviseArgs),
     Core(Box<core::CoreArgs>),
@@ -240,51 +241,6 @@ pub(crate) struct RunArgs {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) verdicts: VerdictArgs,
-}
-
-/// Options that a command no longer has, and what takes their place.
-const MOVED: [(&str, &[&str], &str); 4] = [
-    (
-        "run",
-        &[
-            "--elf",
-            "--rebuild",
-            "--instructions",
-            "--stack",
-            "--memory",
-            "--cache-sizes",
-            "--cache-lines",
-            "--cache-ways",
-            "--cache-policies",
-            "--no-cycles",
-            "--trace",
-        ],
-        "programs run on simulated caches by: scruple core FILE… --sweep",
-    ),
-    (
-        "fleet",
-        &["--hosts"],
-        "begin the fleet with --gather, and start scruple fleet node on each host",
-    ),
-    (
-        "fleet",
-        &["--account", "--qos", "--reservation"],
-        "Slurm takes it from SBATCH_ACCOUNT, SBATCH_QOS or SBATCH_RESERVATION",
-    ),
-    ("fleet", &["--cancel-on-interrupt"], "the jobs are cancelled by: scruple fleet cancel DIR"),
-];
-
-/// Returns what to type in the place of an option that a command no longer has; `None` if an error is about
-/// another thing.
-pub(crate) fn moved(error: &clap::Error) -> Option<String> {
-    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
-        return None;
-    };
-    let command = std::env::args_os().nth(1)?;
-    let (of, _, instead) = MOVED
-        .into_iter()
-        .find(|(of, options, _)| command == *of && options.contains(&option.as_str()))?;
-    Some(format!("{of} has no {option}; {instead}"))
 }
 
 #[derive(Debug, Args)]
@@ -585,6 +541,7 @@ pub(crate) mod figure;
 pub(crate) mod fleet;
 pub(crate) mod groups;
 pub(crate) mod load;
+mod moved;
 pub(crate) mod query;
 pub(crate) mod scale;
 pub(crate) mod waits;

@@ -91,6 +91,10 @@ pub struct Load {
     pub think_ns: f64,
     /// Mean time in which a request keeps a worker busy where nobody else is served, in ns.
     pub service_ns: f64,
+    /// The time within which 95 % of these times are, in ns; null where it is unknown. They are then taken to
+    /// be exponential, or equal where that decides.
+    #[serde(default)]
+    pub service_p95_ns: Option<f64>,
     /// The part of it in which a CPU is needed, 0 to 1; in the rest the worker waits.
     pub cpu_share: f64,
     /// Memory that all workers together may take, in bytes.
@@ -169,10 +173,14 @@ pub struct Staffing {
     pub wait_ns: Option<f64>,
     /// Mean time from a request to its answer, in ns.
     pub response_ns: Option<f64>,
-    /// The time within which 95 % of requests are answered, in ns, where service times scatter as
-    /// exponential ones do.
+    /// The time within which 95 % of requests are answered, in ns, where service times scatter as stated, or
+    /// else as exponential ones do.
     pub p95_ns: Option<f64>,
-    /// The least that it can be: the time that 95 % stay within if all requests need the same.
+    /// Whether the target is met only if service times scatter less than exponential ones.
+    #[serde(default)]
+    pub depends_on_spread: bool,
+    /// The least that it can be: that from the points of the estimates, and if all requests need the same where
+    /// nobody stated how they scatter.
     #[serde(default)]
     pub p95_least_ns: Option<f64>,
     /// Memory of the server with all its workers or connections, in bytes, from the worst ends; null where
@@ -192,8 +200,8 @@ pub struct Staffing {
 pub enum Refusal {
     /// More CPU time is asked for than there is: the queue would grow for ever.
     Cpus {
-        /// The fewest CPUs with which it settles.
-        cpus_least: u32,
+        /// The fewest CPUs with which it settles; null of a model that uses one.
+        cpus_least: Option<u32>,
         /// The rate below which it settles with those there are, per second.
         rate_below_per_s: f64,
     },

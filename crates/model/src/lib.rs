@@ -29,7 +29,6 @@ mod name;
 mod named_values;
 mod natural_order;
 mod planted;
-mod prediction;
 mod profile;
 mod program_file;
 mod protocol;
@@ -67,7 +66,6 @@ pub use name::*;
 pub use named_values::*;
 pub use natural_order::natural_order;
 pub use planted::*;
-pub use prediction::*;
 pub use profile::*;
 pub use program_file::*;
 pub use protocol::*;
@@ -115,7 +113,7 @@ pub const SCALING_FORMAT: u32 = 1;
 pub const SELFTEST_FORMAT: u32 = 1;
 
 /// Version of the layout of what `scruple plan --json` prints; docs/plan.schema.json describes it.
-pub const ADVICE_FORMAT: u32 = 2;
+pub const ADVICE_FORMAT: u32 = 3;
 
 /// Version of the layout of what `scruple load --json` prints; docs/load.schema.json describes it.
 pub const LOAD_FORMAT: u32 = 3;
@@ -127,10 +125,6 @@ pub const LOADS_FORMAT: u32 = 1;
 /// Version of the layout of what `scruple load --find-knee --json` prints; docs/knee.schema.json
 /// describes it.
 pub const KNEE_FORMAT: u32 = 2;
-
-/// Version of the layout of what `scruple load --predict --json` prints; docs/prediction.schema.json
-/// describes it.
-pub const PREDICTION_FORMAT: u32 = 2;
 
 /// Version of the layout of what `scruple core --json` prints; docs/core.schema.json describes it.
 pub const CORE_FORMAT: u32 = 1;

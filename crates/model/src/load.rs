@@ -192,6 +192,9 @@ pub struct LoadCounts {
     pub statuses: BTreeMap<u16, u64>,
     /// Requests that failed, by reason.
     pub errors: BTreeMap<LoadError, u64>,
+    /// What the first of each reason was: the server's line, the frame, or the system's error.
+    #[serde(default)]
+    pub causes: BTreeMap<LoadError, String>,
     /// Requests without an answer in the plan's `timeout_ms`.
     pub timed_out: u64,
     /// Requests that were sent, and not answered when the load ended, the plan's `drain_ms` included:
@@ -351,6 +354,22 @@ pub struct SynBackoff {
     pub requests: u64,
 }
 
+/// What the numbers of a load say of its server without a model of it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadServer {
+    /// Answers per second (X), whatever their status.
+    pub answers_per_s: f64,
+    /// Requests that were sent and not yet answered, on average over the time (N = X · R, Little's law).
+    pub present: f64,
+    /// How many requests are in progress at once if each takes as long as the fastest answer, and that one
+    /// did not wait: X times the shortest service time.
+    pub in_progress: f64,
+    /// CPUs that its processes used on average; null where that is unknown.
+    pub cpus: Option<f64>,
+    /// CPU time of its processes for each answer, in ns; null where that is unknown.
+    pub cpu_ns: Option<f64>,
+}
+
 /// What happened in a slice of the time. A request counts in the slice in which its answer came or it
 /// was given up; those that came after the end count in the last slice.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -463,6 +482,9 @@ pub struct LoadResult {
     /// Well-known causes of long response times.
     #[serde(default)]
     pub pathologies: Vec<LoadPathology>,
+    /// What follows for the server; null where nothing was answered in time.
+    #[serde(default)]
+    pub server: Option<LoadServer>,
     /// The operational laws.
     pub audit: Vec<LawCheck>,
     /// CPU time of the generator's threads, in ns.

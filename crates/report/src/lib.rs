@@ -29,7 +29,6 @@ pub use say::load::load;
 pub use say::loads::loads;
 pub use say::numbers::estimates;
 pub use say::plan::advice;
-pub use say::prediction::prediction;
 pub use say::report::{charts, claims_html, html, html_alone, in_a_line, selftest_text, terminal};
 pub use say::scale::{scaling, scaling_answer};
 pub use say::selftest::grade;
@@ -78,7 +77,3 @@ pub type Curve = Vec<(u64, f64)>;
 
 /// The times of a load: from due to answered, from sent to answered, from due to sent.
 pub type LoadCurves = [Curve; 3];
-
-/// The response times of one load of a prediction, as measured and as simulated: of the requests that
-/// were answered in both.
-pub type PredictedCurves = [Curve; 2];

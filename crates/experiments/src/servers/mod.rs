@@ -94,8 +94,8 @@ const MIXED_MS: u64 = 300;
 /// bound grows with it.
 const OVERLOAD_MS: u64 = 2_000;
 
-/// Rounds of all connections in a closed loop: each connection has two answers at least, between
-/// which its turn is whole.
+/// Rounds of all connections in a closed loop: each connection has an answer before the half of the time in
+/// which answers are counted.
 const ROUNDS: u64 = 2;
 
 /// How much longer than its calculated time a round may take, in per cent.
@@ -303,8 +303,13 @@ impl Treatment {
             duration_ms: Some(self.duration_ms()),
             requests: None,
             timeout_ms: ANSWER_MS,
-            // The queue is to be seen whole.
-            drain_ms: if self.is_overload() { ANSWER_MS } else { 0 },
+            drain_ms: match self.per_s {
+                // The queue is to be seen whole.
+                Some(_) if self.is_overload() => ANSWER_MS,
+                Some(_) => 0,
+                // The time of a request under way at the end says which part of it was within.
+                None => self.duration_ms(),
+            },
             options: Default::default(),
         }
     }
@@ -341,11 +346,10 @@ impl Treatment {
         rounds.clamp(least, LOAD_MS_MAX)
     }
 
-    /// In a closed loop N = X·R is the number of connections. It is not where some wait for ever, or
-    /// where a connection does not ask again at once.
+    /// In a closed loop N = X·R is the number of connections. It is not where a connection does not ask
+    /// again at once.
     fn check_little(&self, trial: &mut Trial, outcome: &Outcome) {
-        let starves = self.server.keep_alive && matches!(self.server.model, Model::Single);
-        if self.per_s.is_some() || starves {
+        if self.per_s.is_some() {
             return;
         }
         let connections = f64::from(self.connections);

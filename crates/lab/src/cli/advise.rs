@@ -18,8 +18,8 @@ pub(crate) struct AdviseArgs {
     /// Plan for N connections; each sends its next request after the answer
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(analysis::CONNECTIONS_SPREAD_MAX)))]
     pub(crate) connections: Option<u32>,
-    /// Spread the connections evenly over M machines of --cpus each, and simulate one of them
-    /// [default: one machine, by formulas, with at most 10,000 connections]
+    /// Spread the connections evenly over M machines of --cpus each, and plan for one of them
+    /// [default: one machine, with at most 10,000 connections]
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=i64::from(analysis::MACHINES_MAX)), conflicts_with_all = ["rate", "target_p95"])]
     pub(crate) machines: Option<u32>,
     /// Let a connection wait this long between an answer and its next request [default: 0]
@@ -28,6 +28,9 @@ pub(crate) struct AdviseArgs {
     /// Mean service time of a request on an idle server, such as 20ms
     #[arg(long, value_name = "TIME", value_parser = quantity::time)]
     pub(crate) service: f64,
+    /// Time within which 95 % of the service times are, such as 50ms [default: unknown]
+    #[arg(long, value_name = "TIME", value_parser = quantity::time)]
+    pub(crate) service_p95: Option<f64>,
     /// Fraction of the service time that needs a CPU, such as 0.3; the worker waits for the rest
     #[arg(long, value_name = "SHARE", value_parser = quantity::share)]
     pub(crate) cpu_share: f64,

@@ -3,17 +3,13 @@
 use crate::load::expect;
 use crate::quantity;
 use clap::{Args, ValueEnum};
-use model::ServerKind;
 use std::path::PathBuf;
 use web::load::{CONNECTIONS_MAX, STREAMS_MAX, THREADS_MAX, check_header, check_method};
 
-/// The most workers of a simulated server: the limit of laws::station.
-const SERVER_WORKERS_MAX: u32 = 1_000_000;
-
-const EXIT_CODES: &str = "Exit codes: 0 measured, and every --expect is met; 1 an --expect is not met, or \
-the server is not of the expected model (--expect-model); 2 usage or environment error, or no request \
-succeeded; 3 interrupted (the results so far are shown), an --expect cannot be decided, no capacity found \
-(--find-knee), or some predictions missing (--predict); 125 with --bisect, in the place of 3 and if no \
+const EXIT_CODES: &str = "Exit codes: 0 measured, and every --expect is met; 1 an --expect is not met; \
+2 usage or environment error, or no request \
+succeeded; 3 interrupted (the results so far are shown), an --expect cannot be decided, or no capacity \
+found (--find-knee); 125 with --bisect, in the place of 3 and if no \
 request succeeded.";
 
 /// Load an HTTP server and measure its users' response times
@@ -73,16 +69,16 @@ pub(crate) struct LoadArgs {
     /// requests without success) or rate (throughput per second), such as 'errors < 0.1%' or 'rate >
     /// 1000/s'. Percentiles and errors are decided by how many requests lie beyond the limit, mean and
     /// rate by their whole 95 % interval. What a load does not show cannot be decided.
-    #[arg(long, value_name = "CONDITION", value_parser = expect::parse, conflicts_with_all = ["find_knee", "predict"])]
+    #[arg(long, value_name = "CONDITION", value_parser = expect::parse, conflicts_with = "find_knee")]
     pub(crate) expect: Vec<expect::Threshold>,
     /// Exit with code 125 if nothing can be said of the server, so that `git bisect run` skips it
-    #[arg(long, conflicts_with_all = ["find_knee", "predict"])]
+    #[arg(long, conflicts_with = "find_knee")]
     pub(crate) bisect: bool,
     /// Let another server take turns with URL, and compare the two
     ///
     /// In each of --blocks blocks both get the same load for --duration, in random order. What changes on
     /// the machine over time then affects both. docs/comparing.md explains the result.
-    #[arg(long, value_name = "URL", conflicts_with_all = ["find_knee", "predict", "hdr_log", "log", "expect", "urls_from_file"])]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["find_knee", "hdr_log", "log", "expect", "urls_from_file"])]
     pub(crate) against: Option<String>,
     /// With --against: measure N blocks; a difference needs 6 to be significant
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000), requires = "against", default_value = "10")]
@@ -162,22 +158,7 @@ pub(crate) struct LoadArgs {
     /// With --find-knee: measure for this time at most [default: 3m]
     #[arg(long, value_name = "TIME", value_parser = quantity::duration_ms, requires = "find_knee")]
     pub(crate) time_budget: Option<u64>,
-    /// Report which models of a server explain its response times: of all (auto), or also of this one:
-    /// single, pool:8 (workers), each (a thread per connection) or event-loop:2 (threads)
-    ///
-    /// scruple first measures single requests, then the server's highest rate. Then it sends requests
-    /// at random intervals, at 50, 70 and 90 % of that rate, and gives simulated servers the same
-    /// arrivals. docs/simulation.md has the details.
-    #[arg(long, value_name = "SERVER", value_parser = parse_supposed, num_args = 0..=1, default_missing_value = "auto", conflicts_with_all = ["find_knee", "requests", "rate", "open", "hdr_log", "allow_remote"])]
-    pub(crate) predict: Option<Supposed>,
-    /// With --predict: exit with code 1 if this model is refuted, such as pool:8
-    #[arg(long, value_name = "SERVER", value_parser = parse_server, requires = "predict")]
-    pub(crate) expect_model: Option<ServerKind>,
-    /// With --predict: let the server use N CPUs [default: those that scruple may use]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536), requires = "predict")]
-    pub(crate) server_cpus: Option<u32>,
-    /// Print the result as JSON (docs/load.schema.json; with --find-knee docs/knee.schema.json, with
-    /// --predict docs/prediction.schema.json)
+    /// Print the result as JSON (docs/load.schema.json; with --find-knee docs/knee.schema.json)
     #[arg(long)]
     pub(crate) json: bool,
     /// Write the result as one HTML file also, which works offline; `-` is standard output
@@ -187,7 +168,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) hdr_log: Option<PathBuf>,
     /// Write a line of CSV for each request also; compressed if FILE ends in .gz
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["find_knee", "predict"])]
+    #[arg(long, value_name = "FILE", conflicts_with = "find_knee")]
     pub(crate) log: Option<PathBuf>,
 }
 
@@ -198,15 +179,6 @@ pub(crate) enum Order {
     InOrder,
     /// Each drawn at random
     Random,
-}
-
-/// What a server is supposed to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Supposed {
-    /// Any of the models
-    Auto,
-    /// This one
-    Kind(ServerKind),
 }
 
 /// The intervals of an open loop.
@@ -231,33 +203,6 @@ fn parse_drain(text: &str) -> Result<u64, String> {
     if text == "0" { Ok(0) } else { quantity::duration_ms(text) }
 }
 
-/// Parses what a server is supposed to be.
-fn parse_supposed(text: &str) -> Result<Supposed, String> {
-    if text.contains("://") {
-        return Err("the URL stands before --predict, or after --predict auto".into());
-    }
-    if text == "auto" { Ok(Supposed::Auto) } else { parse_server(text).map(Supposed::Kind) }
-}
-
-/// Parses a kind of server.
-fn parse_server(text: &str) -> Result<ServerKind, String> {
-    const RIGHT: &str = "expected single, pool:K with K workers, each (a thread or process for each \
-                         connection), or event-loop:T with T threads; K and T from 1 to 1,000,000";
-    let (name, number) = text.split_once(':').map_or((text, None), |(name, n)| (name, Some(n)));
-    let count = |text: &str| {
-        let digits = text.chars().all(|c| c.is_ascii_digit());
-        text.parse().ok().filter(|n| digits && (1..=SERVER_WORKERS_MAX).contains(n))
-    };
-    match (name, number) {
-        ("single", None) => Ok(ServerKind::Single),
-        ("each", None) => Ok(ServerKind::Each),
-        ("event-loop", None) => Ok(ServerKind::EventLoop(1)),
-        ("pool", Some(n)) => count(n).map(ServerKind::Pool).ok_or_else(|| RIGHT.into()),
-        ("event-loop", Some(n)) => count(n).map(ServerKind::EventLoop).ok_or_else(|| RIGHT.into()),
-        _ => Err(RIGHT.into()),
-    }
-}
-
 /// Parses a number of threads; in hey and oha, `-t` is a time.
 fn parse_threads(text: &str) -> Result<u32, String> {
     match text.parse() {
@@ -270,7 +215,9 @@ fn parse_threads(text: &str) -> Result<u32, String> {
 }
 
 /// Words of other tools whose first letter is an option here, and what they mean.
-const OTHERS: [(&str, &str); 6] = [
+const OTHERS: [(&str, &str); 8] = [
+    ("isable-compression", "nothing: no compression is asked for"),
+    ("isable-redirects", "nothing: redirects are followed with -r alone"),
     ("isable-keepalive", "--no-keep-alive"),
     ("uration", "-z TIME"),
     ("ata", "-d TEXT"),
@@ -378,39 +325,6 @@ mod tests {
         for text in ["", "GET /", "CONNECT", "Ä", "ethod=POST"] {
             assert!(parse_method(text).is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn a_server_is_one_of_four_kinds() {
-        let of = |text| parse_server(text).ok();
-        assert_eq!((of("single"), of("each")), (Some(ServerKind::Single), Some(ServerKind::Each)));
-        assert_eq!(of("pool:8"), Some(ServerKind::Pool(8)));
-        assert_eq!(
-            (of("event-loop"), of("event-loop:4")),
-            (of("event-loop:1"), Some(ServerKind::EventLoop(4)))
-        );
-        for text in [
-            "",
-            "pool",
-            "pool:0",
-            "pool:+8",
-            "pool:8:8",
-            "single:1",
-            "each:2",
-            "nginx",
-            "event-loop:",
-            "pool:1000001",
-        ] {
-            assert!(parse_server(text).is_err_and(|why| why.contains("pool:K")), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_server_need_not_be_supposed_to_be_anything() {
-        assert_eq!(parse_supposed("auto"), Ok(Supposed::Auto));
-        assert_eq!(parse_supposed("single"), Ok(Supposed::Kind(ServerKind::Single)));
-        assert!(parse_supposed("http://127.0.0.1:8080/").is_err_and(|why| why.contains("auto")));
-        assert!(parse_supposed("pool").is_err_and(|why| why.contains("pool:K")));
     }
 
     #[test]

@@ -159,8 +159,10 @@ pub(super) fn silence(result: &LoadResult) -> Option<String> {
         (refused, "were refused"),
         (of(LoadError::Reset), "were reset by the server"),
         (of(LoadError::Closed), "ended when the server closed the connection"),
-        (of(LoadError::Garbage), "got an answer that is not HTTP/1.1"),
+        (of(LoadError::Garbage), "got an answer that is not valid HTTP"),
         (of(LoadError::Socket), "failed with another socket error"),
+        (of(LoadError::Tls), "failed in TLS"),
+        (of(LoadError::StreamReset), "ended with a reset of the stream (RST_STREAM)"),
         (counts.timed_out, "timed out"),
         (counts.in_flight, "had no answer at the end"),
         (counts.unsent, "were not sent"),
@@ -169,7 +171,12 @@ pub(super) fn silence(result: &LoadResult) -> Option<String> {
     let kinds: Vec<String> = kinds.map(|(n, what)| format!("{n} {what}")).collect();
     let seconds = result.elapsed_ns as f64 / 1e9;
     let due = wording::counted(counts.due(), "request");
-    Some(format!("{url} answered nothing in {seconds:.1} s: of {due}, {}", kinds.join(", ")))
+    // Of several reasons, the one that most requests had.
+    let most = counts.errors.iter().max_by_key(|(_, n)| **n);
+    let cause = most.and_then(|(error, _)| counts.causes.get(error));
+    let cause = cause.map_or(String::new(), |it| format!(" ({})", wording::short(it, 160)));
+    let kinds = kinds.join(", ");
+    Some(format!("{url} answered nothing in {seconds:.1} s: of {due}, {kinds}{cause}"))
 }
 
 /// Returns the statuses of the answers if none is a success; `None` if any is, or nothing was answered.

@@ -6,9 +6,7 @@ mod knee;
 mod live;
 mod log;
 mod plan;
-mod predict;
 mod sent;
-mod server_cpu;
 mod slices;
 pub(crate) mod versus;
 
@@ -39,9 +37,6 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Exit> {
     sys::interrupt::install()?;
     if args.find_knee {
         return knee::find(args, &asked);
-    }
-    if args.predict.is_some() {
-        return predict::predict(args, &asked);
     }
     let ended = match &args.against {
         Some(url) => versus::blocks(args, &asked, url),
@@ -197,6 +192,7 @@ pub(crate) mod tests {
             stalls: Vec::new(),
             late_ends: model::LateEnds::default(),
             pathologies: Vec::new(),
+            server: None,
             audit: Vec::new(),
             generator_cpu_ns: 0,
             foreign_cpu_ns: None,

@@ -31,11 +31,10 @@ pub(super) struct Asked {
 pub(super) fn plan(args: &LoadArgs) -> anyhow::Result<Asked> {
     let urls = sent::urls(args)?;
     let target = &urls[0];
-    let remote = remote_host(args, target)?;
-    if let Some(host) = &remote {
-        check_remote(args, host)?;
+    if let Some(host) = remote_host(args, target)? {
+        check_remote(args, &host)?;
     }
-    let open = args.open.is_some() || args.find_knee || args.predict.is_some();
+    let open = args.open.is_some() || args.find_knee;
     if args.open.is_some() && args.rate.is_none() && !args.find_knee {
         bail!("--open needs a rate: --rate 500, or --find-knee to find out which the server bears");
     }
@@ -51,13 +50,6 @@ pub(super) fn plan(args: &LoadArgs) -> anyhow::Result<Asked> {
         );
     }
     let connections = args.connections.unwrap_or(if open { CONNECTIONS_OPEN } else { CONNECTIONS });
-    ensure!(
-        args.predict.is_none() || args.streams == 1,
-        "--predict counts requests by connections: leave --streams out"
-    );
-    if args.predict.is_some() && remote.is_some() {
-        bail!("--predict saturates the server: it asks this machine alone");
-    }
     if args.threads > connections {
         let are = if connections == 1 {
             "is 1 connection"
@@ -114,7 +106,7 @@ fn options(
     // A closed loop asks on each connection at once. In an open one, users bring their connections unless
     // their number was stated.
     let fixed = args.rate.is_some() && args.open.is_none() && !args.find_knee;
-    let stated = args.connections.is_some() && args.predict.is_none();
+    let stated = args.connections.is_some();
     let open = args.open.is_some() || args.find_knee;
     Ok(LoadOptions {
         http2: args.http2,

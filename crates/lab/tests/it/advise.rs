@@ -71,7 +71,8 @@ fn what_never_settles_is_refused_with_the_least_that_would() {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("No model sustains this load."), "{text}");
     let advice = json(BASE, &with(&["--cpus", "2"]));
-    let Some(Refusal::Cpus { cpus_least, .. }) = of(&advice, "pool").refusal else {
+    let Some(Refusal::Cpus { cpus_least: Some(cpus_least), .. }) = of(&advice, "pool").refusal
+    else {
         panic!("{advice:?}");
     };
     assert!(text.contains(&format!("at least {cpus_least} CPUs")), "{text}");

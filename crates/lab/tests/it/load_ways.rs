@@ -132,7 +132,9 @@ fn what_cannot_be_asked_for_is_refused() {
     let nothing = file(&folder, "nothing", b"");
     for (words, parts) in [
         (&[HERE, "-p", "2"][..], &["--streams needs --http2"][..]),
-        (&[HERE, "-p", "2", "--http2", "--predict", "single"], &["leave --streams out"]),
+        (&[HERE, "--predict"], &["load has no --predict", "--find-knee"]),
+        (&[HERE, "--vus", "3"], &["load has no --vus", "-c N"]),
+        (&[HERE, "-R", "100"], &["-q RATE"]),
         (&[HERE, "-k"], &["https://"]),
         (&[HERE, "--cacert", &urls], &["https://"]),
         (&["https://127.0.0.1:9/", "--cacert", &urls], &[&urls, "BEGIN CERTIFICATE"]),

@@ -31,7 +31,6 @@ mod meanwhile;
 mod method;
 mod method_machine;
 mod precious;
-mod predict;
 mod preset;
 mod programs;
 mod query;

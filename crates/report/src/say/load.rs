@@ -1,6 +1,7 @@
 //! The result of a load.
 
 mod expected;
+mod server;
 
 use crate::LoadCurves;
 use crate::chart::{Mark, load_over_time, request_times};
@@ -65,6 +66,11 @@ pub fn load(result: &LoadResult, curves: &LoadCurves) -> Doc<'static> {
     doc.push(Block::small(meaning));
     doc.blocks.extend(figure(result, curves));
     doc.blocks.extend(load_over_time(&result.series));
+    let server = server::sentences(result);
+    if !server.is_empty() {
+        doc.push(Block::heading(2, "Server"));
+        doc.push(Block::list(server));
+    }
     doc.push(Block::heading(2, "Details"));
     doc.push(Block::list(details.into_iter().map(|(_, text)| text)));
     doc.push(Block::fold("Settings and counts", vec![Block::facts(facts(result))]));
@@ -319,10 +325,11 @@ fn remarks(result: &LoadResult) -> Vec<Remark> {
 }
 
 fn failed(result: &LoadResult) -> Vec<Remark> {
-    let LoadCounts { errors, statuses, .. } = &result.counts;
+    let LoadCounts { errors, causes, statuses, .. } = &result.counts;
     let of_error = |(error, n): (&LoadError, &u64)| {
-        (*n > 0)
-            .then(|| (Tone::Bad, format!("{} {}.", counted(*n, "request"), error_words(*error))))
+        let cause = causes.get(error).map_or(String::new(), |it| format!(": {}", short(it, 160)));
+        let text = format!("{} {}{cause}.", counted(*n, "request"), error_words(*error));
+        (*n > 0).then_some((Tone::Bad, text))
     };
     let mut all: Vec<Remark> = errors.iter().filter_map(of_error).collect();
     let retried = result.counts.retried;

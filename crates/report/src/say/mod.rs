@@ -24,7 +24,6 @@ pub(crate) mod numbers;
 pub(crate) mod opening;
 pub(crate) mod plan;
 pub(crate) mod planted;
-pub(crate) mod prediction;
 mod processor;
 pub(crate) mod report;
 pub(crate) mod scale;

@@ -64,7 +64,11 @@ fn stated(load: &Load) -> String {
             format!("{connections}, each of which asks again {next} after its answer")
         }
     };
-    let (service, share) = (time(load.service_ns), percent(load.cpu_share));
+    let share = percent(load.cpu_share);
+    let service = match load.service_p95_ns {
+        Some(p95) => format!("{} (95 % of them within {})", time(load.service_ns), time(p95)),
+        None => time(load.service_ns),
+    };
     let whose = if load.cpus_stated { "as stated" } else { "those of the session's machine" };
     let each = match load.machines {
         Some(1) => " on one machine".into(),
@@ -126,7 +130,7 @@ fn figure(advice: &Advice) -> Option<Block<'static>> {
     curves.sort_by_key(|curve| Some(&curve.model) != advice.recommended.as_ref());
     let drawn = response_by_load(&curves, |model| capital(name(model)), load, title)?;
     let mut captions = vec![Text::from(
-        "Computed mean response times, with the workers of the table. A curve ends where the queue \
+        "Simulated mean response times, with the workers of the table. A curve ends where the queue \
              would grow without limit.",
     )];
     if drawn.left_out > 0 {
@@ -185,11 +189,12 @@ fn behaviour(best: &Staffing, advice: &Advice) -> String {
     let share = |busy| if busy < 0.01 { "less than 1 %".into() } else { percent(busy) };
     let (present, busy) = (or_dash(best.present, rate), or_dash(best.cpu_busy, share));
     let within = match p95_least(best) {
-        Some(least) => format!(
+        Some(least) if load.service_p95_ns.is_none() => format!(
             "95 % take at most {} if all requests need the same, and at most {most} if their times scatter \
              like exponential ones.",
             time(least)
         ),
+        Some(least) => format!("95 % take at most {} to {most}.", time(least)),
         None => format!("95 % take at most {most}."),
     };
     let response = format!(
@@ -199,7 +204,7 @@ fn behaviour(best: &Staffing, advice: &Advice) -> String {
     let throughput = load.machines.zip(best.throughput_per_s).map(|(machines, each)| {
         let (all, each) = (rate(f64::from(machines) * each), rate(each));
         let each = if machines > 1 { format!(" together, {each} each") } else { String::new() };
-        format!("Throughput: {all} requests per second{each} (simulated).")
+        format!("Throughput: {all} requests per second{each}.")
     });
     let margin = best.rate_most_per_s.zip(load.rate_per_s).map(|(most, per_s)| {
         let limit = match (load.target_p95_ns, load.workers) {
@@ -266,14 +271,13 @@ fn models(models: &[Staffing]) -> Table {
 /// Returns why a model does not sustain the load, without a full stop.
 fn why_not(refusal: &Refusal, one: &Staffing) -> String {
     let grows = "the queue would grow without limit";
-    let (cpu, event_loop) = (time(one.cpu_ns), one.model == "event_loop");
+    let cpu = time(one.cpu_ns);
     match refusal {
         Refusal::Cpus { cpus_least, rate_below_per_s } => {
             let below = rate(*rate_below_per_s);
-            let least = if event_loop {
-                "One thread uses one CPU: it sustains".into()
-            } else {
-                format!("Use at least {cpus_least} CPUs, or send")
+            let least = match cpus_least {
+                None => "It uses one CPU: it sustains".into(),
+                Some(cpus) => format!("Use at least {cpus} CPUs, or send"),
             };
             format!(
                 "{grows}. A request takes {cpu} of CPU time. {least} fewer than {below} requests per second"
@@ -291,8 +295,7 @@ fn why_not(refusal: &Refusal, one: &Staffing) -> String {
         Refusal::Target { p95_ns, cpus_least } => {
             let remedy = match cpus_least {
                 Some(cpus) => format!("{cpus} CPUs would be enough"),
-                None if event_loop => "More CPUs do not help one thread".into(),
-                None => "Only a shorter service time would help, not more CPUs or workers".into(),
+                None => "Only a shorter service time would help".into(),
             };
             let p95 = time(*p95_ns);
             format!("95 % of responses take up to {p95} with any number of workers. {remedy}")
@@ -331,31 +334,30 @@ fn measured(program: &MeasuredProgram, load: &Load) -> String {
 /// Returns what the answer rests on beside the measurements.
 fn assumptions(advice: &Advice) -> String {
     let load = &advice.load;
-    let times = "It assumes that service times and think times are exponentially distributed, that the \
-                 stated service time and CPU share are right, and that nothing else uses the CPUs.";
-    let memory = match load.worker_memory_bytes > 0.0 {
+    let scatter = match load.service_p95_ns {
+        Some(_) => "that service times are lognormal with the stated mean and 95th percentile",
+        None => "that service times are exponential (the lower end of a p95: that all are equal)",
+    };
+    let who = load.connections.map_or("that requests arrive at random", |_| {
+        "that connections send requests at random, and are spread evenly over machines that share nothing"
+    });
+    let own = match load.worker_memory_bytes > 0.0 {
         true => "",
         false => " A worker's own data is not in its memory (--worker-memory).",
     };
-    let Some(simulated) = &advice.simulated else {
-        let who = load.connections.map_or("requests arrive", |_| "connections send requests");
-        return format!(
-            "The plan is computed from the worst ends of the intervals. {times} Then 95 % of responses are \
-             within three times the mean. Steadier times mean shorter waits: the lower end of a p95 is that of \
-             requests that all need the same. It also assumes that {who} at random. A pool is \
-             assumed to give each request, not each connection, to a free worker. Memory per \
-             connection is that of the measured number of connections nearest to the load's. A tenth is added \
-             and subtracted for differences between servers of the same kind, and half if the two \
-             numbers differ by more than a factor of three.{memory}"
-        );
-    };
-    let connections = counted(simulated.connections.into(), "connection");
-    let requests = counted(simulated.requests, "request");
+    let simulated = advice.simulated.as_ref().map_or(String::new(), |simulated| {
+        format!(
+            " One machine with {} is simulated, and {} for each model.",
+            counted(simulated.connections.into(), "connection"),
+            counted(simulated.requests, "request")
+        )
+    });
     format!(
-        "The plan is simulated request by request: one machine with {connections}, and {requests} for each \
-         model, with the costs above at the worst ends of their intervals. {times} It also assumes that \
-         connections are spread evenly, and that the machines are like the measured one and do not wait for \
-         each other at a database or network. What a kernel does differently with this number of \
-         connections was not measured. A worker's memory is that measured with few workers.{memory}"
+        "The plan is simulated request by request, with the costs above at the worst ends of their \
+         intervals.{simulated} It assumes {scatter}, {who}, that the stated service time and CPU share are \
+         right, and that nothing else uses the CPUs. A pool gives each request, not each connection, to a free \
+         worker. Memory per connection is that of the measured number of connections nearest to the load's, if \
+         they differ by at most a factor of three; a tenth is added and subtracted for differences between \
+         servers of the same kind.{own}"
     )
 }

@@ -38,6 +38,7 @@ fn staffing(model: &str, cpu_ns: f64, workers: u32) -> Staffing {
         wait_ns: Some(0.8e6),
         response_ns: Some(20.9e6),
         p95_ns: Some(61.3e6),
+        depends_on_spread: false,
         p95_least_ns: Some(20.1e6),
         memory_bytes: Some(f64::from(workers) * 60e3),
         memory_least_bytes: Some(f64::from(workers) * 58e3),
@@ -140,7 +141,8 @@ fn a_page_draws_the_response_of_each_model() {
 #[test]
 fn refusals_in_words() {
     let refusals = [
-        Refusal::Cpus { cpus_least: 4, rate_below_per_s: 332.9 },
+        Refusal::Cpus { cpus_least: Some(4), rate_below_per_s: 332.9 },
+        Refusal::Cpus { cpus_least: None, rate_below_per_s: 165.0 },
         Refusal::Workers { workers_least: 11 },
         Refusal::Late { p95_ns: 130e6, workers_enough: 15 },
         Refusal::Target { p95_ns: 61e6, cpus_least: Some(9) },

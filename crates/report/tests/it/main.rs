@@ -19,8 +19,6 @@ mod one_number;
 mod page;
 mod pictures;
 mod plain;
-mod predicted;
-mod prediction;
 mod recorded;
 #[path = "../../../model/tests/scale/mod.rs"]
 mod scale;

@@ -3,8 +3,8 @@
 mod page;
 
 use model::{
-    Advice, Comparison, CoreRun, FleetResult, Knee, LoadComparison, LoadPrediction, LoadResult,
-    Scaling, Selftest, Summary, Watched, Why,
+    Advice, Comparison, CoreRun, FleetResult, Knee, LoadComparison, LoadResult, Scaling, Selftest,
+    Summary, Watched, Why,
 };
 use schemars::{JsonSchema, schema_for};
 
@@ -30,7 +30,7 @@ fn document<T: JsonSchema>(
 }
 
 /// Returns all documents, in the order of docs/schemas.md.
-fn documents() -> [Document; 13] {
+fn documents() -> [Document; 12] {
     [
         document::<Summary>(
             "summary",
@@ -86,11 +86,6 @@ fn documents() -> [Document; 13] {
             "knee",
             "`scruple load --find-knee --json`",
             &["format", "plan", "rules", "end", "trials", "doubts"],
-        ),
-        document::<LoadPrediction>(
-            "prediction",
-            "`scruple load --predict --json`",
-            &["format", "plan", "doubts", "models", "complete"],
         ),
         document::<FleetResult>(
             "fleet",

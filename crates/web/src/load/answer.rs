@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 const HEAD_BYTES_MAX: usize = 64 << 10;
 
 /// The most headers of one head.
-const HEADERS_MAX: usize = 128;
+const HEADERS_MAX: usize = 512;
 
 /// The longest body or chunk that is believed: 1 TiB.
 const BODY_BYTES_MAX: u64 = 1 << 40;
@@ -75,6 +75,8 @@ pub(super) struct Answer {
     overhead_bytes: usize,
     status: u16,
     reusable: bool,
+    /// What is wrong with it if it is garbage.
+    pub(super) fault: &'static str,
     /// Whether the place that a redirect names is kept.
     pub(super) follows: bool,
     /// Where a redirect leads.
@@ -92,6 +94,12 @@ pub(super) struct Known {
     /// Where in an answer we are behind it.
     state: State,
 }
+
+/// How much of a line is shown that is no part of an answer.
+const LINE_BYTES_MAX: usize = 80;
+
+/// What is wrong with an answer behind its head.
+const CHUNK: &str = "a malformed chunk";
 
 /// The longest head that is remembered.
 const KNOWN_BYTES_MAX: usize = 4096;
@@ -114,12 +122,20 @@ impl Answer {
         self.head.shrink_to(4096);
     }
 
+    /// Returns what is wrong with it, and the line at which these bytes began, which made it garbage.
+    pub(super) fn complaint(&self, bytes: &[u8]) -> String {
+        let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let line = &line[..line.len().min(LINE_BYTES_MAX)];
+        format!("{}: {}", self.fault, String::from_utf8_lossy(line).trim())
+    }
+
     /// Takes the next bytes. `bodiless`: the answer to a `HEAD` has no body, whatever its head says. `known` is
     /// shared by answers for which that and whether redirects are followed are the same.
     pub(super) fn feed(&mut self, mut bytes: &[u8], bodiless: bool, known: &mut Known) -> Progress {
         if self.is_untouched() && !known.head.is_empty() && bytes.starts_with(&known.head) {
             (self.status, self.reusable, self.state) = (known.status, known.reusable, known.state);
             self.overhead_bytes = known.head.len();
+            self.fault = CHUNK;
             bytes = &bytes[known.head.len()..];
         }
         while self.state != State::Done {
@@ -211,6 +227,7 @@ impl Answer {
     fn keep(&mut self, bytes: &[u8]) -> Option<usize> {
         self.overhead_bytes += bytes.len();
         if self.overhead_bytes > HEAD_BYTES_MAX {
+            self.fault = "a head of more than 64 KiB";
             return None;
         }
         self.head.extend_from_slice(bytes);
@@ -219,14 +236,24 @@ impl Answer {
 
     /// Reads a head; how many bytes it had, `Some(None)` where it is not whole, `None` for garbage.
     fn parse(&mut self, bytes: &[u8], bodiless: bool) -> Option<Option<usize>> {
+        self.fault = match bytes {
+            [0, 0, _, 4, ..] => "HTTP/2 (--http2)",
+            [0x15 | 0x16, 3, ..] => "TLS (https://)",
+            _ => "no head of HTTP/1.1",
+        };
         // The parser would wait for more of what can be no answer.
         if bytes[0] != b'H' {
             return None;
         }
         let mut headers = [const { MaybeUninit::uninit() }; HEADERS_MAX];
         let mut response = Response::new(&mut []);
-        let config = ParserConfig::default();
+        let mut config = ParserConfig::default();
+        // A user agent replaces folds by spaces (RFC 9112, 5.2).
+        config.allow_obsolete_multiline_headers_in_responses(true);
         let parsed = config.parse_response_with_uninit_headers(&mut response, bytes, &mut headers);
+        if parsed == Err(httparse::Error::TooManyHeaders) {
+            self.fault = "more than 512 headers";
+        }
         let Status::Complete(length) = parsed.ok()? else { return Some(None) };
         self.overhead_bytes += length;
         if self.overhead_bytes > HEAD_BYTES_MAX {
@@ -240,7 +267,9 @@ impl Answer {
             100..200 => return Some(Some(length)),
             _ => {}
         }
+        self.fault = "two lengths, or one that is no number";
         let framing = Framing::read(response.headers, minor)?;
+        self.fault = CHUNK;
         if self.follows && REDIRECTS.contains(&status) {
             let named = response.headers.iter().find(|it| it.name.eq_ignore_ascii_case("location"));
             let place = named.and_then(|it| str::from_utf8(it.value).ok());

@@ -23,7 +23,7 @@ const fn done(status: u16, reusable: bool) -> Progress {
 }
 
 /// Answers with what they come to when the connection ends behind them.
-const ANSWERS: [(&str, Progress); 27] = [
+const ANSWERS: [(&str, Progress); 28] = [
     ("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", done(200, true)),
     ("HTTP/1.1 200 OK\r\ncontent-length: 3, 3\r\nContent-Length: 3\r\n\r\nabc", done(200, true)),
     ("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", done(200, true)),
@@ -50,6 +50,8 @@ const ANSWERS: [(&str, Progress); 27] = [
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\nContent-Length: 1\r\n\r\nabc",
         done(200, false),
     ),
+    // Folded (RFC 9112, 5.2).
+    ("HTTP/1.1 200 OK\r\nX-A: a\r\n  b\r\nContent-Length: 2\r\n\r\nok", done(200, true)),
     // Cut short.
     ("", Progress::More),
     ("HTTP/1.1 200 OK\r\nContent-Le", Progress::More),
@@ -69,6 +71,28 @@ const ANSWERS: [(&str, Progress); 27] = [
     ),
     ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc", Progress::Garbage),
 ];
+
+#[test]
+fn what_is_no_answer_is_shown_with_its_first_line() {
+    let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "X: y\r\n".repeat(HEADERS_MAX + 1));
+    for (bytes, parts) in [
+        (&b"SSH-2.0-OpenSSH_9.2\r\nmore"[..], ["no head", ": SSH-2.0-OpenSSH_9.2"]),
+        (b"\0\0\x12\x04\0\0\0\0\0", ["HTTP/2", "--http2"]),
+        (b"\x15\x03\x01\0\x02\x02F", ["TLS", "https://"]),
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+            ["two lengths", "200"],
+        ),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n", ["chunk", "200"]),
+        (many.as_bytes(), ["512 headers", "200"]),
+    ] {
+        let mut answer = Answer::default();
+        let found = answer.feed(bytes, false, &mut Known::default());
+        let complaint = answer.complaint(bytes);
+        assert_eq!(found, Progress::Garbage, "{complaint}");
+        assert!(parts.iter().all(|part| complaint.contains(part)), "{complaint}");
+    }
+}
 
 #[test]
 fn answers_are_the_same_in_whatever_pieces_they_come() {

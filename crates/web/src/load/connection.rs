@@ -3,7 +3,7 @@
 use super::Times;
 use super::answer::{Answer, Known, Progress};
 use super::request::{Detour, Request};
-use super::tally::{Tally, Turns, record};
+use super::tally::{Tally, record};
 use super::transport::{Route, Stream, Taken, is_pending, reason};
 use hdrhistogram::Histogram;
 use mio::{Registry, Token};
@@ -128,8 +128,6 @@ pub(super) struct Connection {
     pub(super) was_asked: bool,
     /// Answers, on this connection and on those that were in its place before.
     pub(super) answers: u64,
-    /// What it did from its first answer to its last.
-    pub(super) turns: Turns,
     /// Whether this one has had an answer.
     pub(super) proven: bool,
     /// Whether its request is a part of the load, and does not warm it up.
@@ -325,7 +323,8 @@ impl Connection {
                     return Step::Done { status, reusable: reusable && whole };
                 }
                 Progress::Garbage => {
-                    return Step::Failed(LoadError::Garbage, ErrorKind::InvalidData.into());
+                    let complaint = self.answer.complaint(&wire.buffer[..count]);
+                    return Step::Failed(LoadError::Garbage, io::Error::other(complaint));
                 }
                 Progress::More if count == 0 => {
                     return Step::Failed(LoadError::Closed, ErrorKind::UnexpectedEof.into());

@@ -35,7 +35,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 use std::time::Duration;
 use sys::limits;
-use tally::{Tally, Turns};
+use tally::{Half, Tally};
 use transport::Route;
 use verdict::Surroundings;
 use watch::{Watch, conduct};
@@ -110,31 +110,27 @@ impl Default for Times {
     }
 }
 
-/// What a closed loop did in whole turns: from the first answer of each connection to its last, so
-/// that neither the start of the load nor what is under way at its end counts. A count of the answers
-/// in a short time is off by up to one turn of each connection.
+/// What a closed loop did in the second half of its time: the first half warms the server up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steady {
-    /// Answers per second (X), the sum over connections.
+    /// Answers per second (X). One whose request was under way when the half began, or ended, counts by the
+    /// part of its time that lies within: a count of whole ones is off by up to one turn of each connection
+    /// in a short time. A request without an answer does not count.
     pub per_s: f64,
-    /// Requests in the system at the same time by Little's law, N = X·R, the sum over connections
-    /// (Little, *A proof for the queuing formula L = λW*, Operations Research 9, 1961): as many as
-    /// there are connections, if each asks again at once, no answer is lost and none starves.
+    /// Requests that were there on average, those that were never answered included. By Little's law that
+    /// is N = X·R with R the time that all of them were there for each answer (Little, *A proof for the
+    /// queuing formula L = λW*, Operations Research 9, 1961): the number of connections if each asks again
+    /// at once.
     pub in_system: f64,
 }
 
 impl Steady {
-    /// From the turns of all connections; `None` if none had two answers.
-    fn of(turns: &[Turns]) -> Option<Self> {
-        let whole = turns.iter().filter(|it| it.count > 0 && it.span_ns > 0);
-        let steady = whole.map(|one| {
-            let per_s = one.count as f64 / (one.span_ns as f64 / 1e9);
-            let mean_s = one.response_ns as f64 / 1e9 / one.count as f64;
-            Steady { per_s, in_system: per_s * mean_s }
-        });
-        steady.reduce(|sum, one| Steady {
-            per_s: sum.per_s + one.per_s,
-            in_system: sum.in_system + one.in_system,
+    /// Returns what was there in a half of this length, in ns; `None` without an answer.
+    fn of(half: &Half, length_ns: u64) -> Option<Self> {
+        let length_ns = length_ns as f64;
+        (half.answers > 0.0 && length_ns > 0.0).then(|| Steady {
+            per_s: half.answers * 1e9 / length_ns,
+            in_system: half.present_ns / length_ns,
         })
     }
 }
@@ -144,7 +140,8 @@ impl Steady {
 pub struct Outcome {
     /// In numbers.
     pub result: LoadResult,
-    /// A closed loop in its whole turns; `None` of another, and where no connection had two answers.
+    /// A closed loop that ended with its time, in the second half of that; `None` of another, and without
+    /// an answer there.
     pub steady: Option<Steady>,
     /// From due to answered.
     pub response: Times,
@@ -366,8 +363,9 @@ fn outcome(
     let mut result = verdict::result(plan, &sum, elapsed_ns, &seen, &slices);
     result.stalls = stalls;
     result.succeeded = series::succeeded(&slices).as_ref().map(survival::summary);
-    let closed = matches!(plan.arrivals, model::Arrivals::Closed);
-    let steady = Steady::of(&sum.turns).filter(|_| closed);
+    let closed = matches!(plan.arrivals, model::Arrivals::Closed) && !seen.stopped;
+    let half_ns = elapsed_ns.saturating_sub(plan.duration_ms.unwrap_or(0) * 500_000);
+    let steady = Steady::of(&sum.half, half_ns).filter(|_| closed);
     let Tally { response, service, lateness, .. } = sum;
     Outcome { result, steady, response, service, lateness, slices }
 }

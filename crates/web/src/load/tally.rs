@@ -28,6 +28,8 @@ pub(super) struct Tally {
     pub(super) statuses: BTreeMap<u16, u64>,
     /// Answers with a status below 400 after the end of the time.
     pub(super) succeeded_late: u64,
+    /// Answers after the end of the time, whatever their status.
+    pub(super) late_answers: u64,
     pub(super) errors: BTreeMap<LoadError, u64>,
     pub(super) sent: u64,
     /// Of these, those that were repeated on a new connection.
@@ -44,6 +46,8 @@ pub(super) struct Tally {
     /// Connections for which the system had no port left, or no descriptor.
     pub(super) without_port: u64,
     pub(super) without_descriptor: u64,
+    /// What the first error of each kind was.
+    pub(super) causes: BTreeMap<LoadError, String>,
     /// Times without any answer, in ns of the monotonic clock.
     pub(super) stalls: Vec<LoadStall>,
     /// Answers whose end came as late after their beginning as a delayed acknowledgement.
@@ -60,8 +64,8 @@ pub(super) struct Tally {
     pub(super) syn_backoff: BTreeMap<u32, u64>,
     /// Answers of each connection that had a request to send.
     pub(super) answers: Vec<u64>,
-    /// The whole turns of each connection.
-    pub(super) turns: Vec<Turns>,
+    /// The second half of the time, of a load that ends with its time.
+    pub(super) half: Half,
     /// Each request, where that was asked for.
     pub(super) noted: Vec<Noted>,
     /// When its time ended, in ns of the monotonic clock, and when it stopped to wait for answers.
@@ -81,7 +85,11 @@ impl Tally {
         add_each(&mut self.statuses, &other.statuses);
         add_each(&mut self.errors, &other.errors);
         add_each(&mut self.syn_backoff, &other.syn_backoff);
+        for (error, cause) in &other.causes {
+            self.explain(*error, || cause.clone());
+        }
         self.succeeded_late += other.succeeded_late;
+        self.late_answers += other.late_answers;
         self.sent += other.sent;
         self.retried += other.retried;
         self.closed += other.closed;
@@ -101,7 +109,8 @@ impl Tally {
         self.read_bytes += other.read_bytes;
         self.written_bytes += other.written_bytes;
         self.answers.extend(&other.answers);
-        self.turns.extend(&other.turns);
+        self.half.answers += other.half.answers;
+        self.half.present_ns += other.half.present_ns;
         self.end_ns = self.end_ns.max(other.end_ns);
         self.drained_ns = self.drained_ns.max(other.drained_ns);
         self.cpu_ns += other.cpu_ns;
@@ -109,6 +118,11 @@ impl Tally {
             (Some(sum), Some(part)) => Some(sum + part),
             (sum, part) => sum.or(part),
         };
+    }
+
+    /// Keeps the cause of the first error of its kind.
+    pub(super) fn explain(&mut self, error: LoadError, cause: impl FnOnce() -> String) {
+        self.causes.entry(error).or_insert_with(cause);
     }
 
     /// Whole answers.
@@ -127,30 +141,30 @@ impl Tally {
     }
 }
 
-/// What the place of one connection did between its first answer and its last: whole turns, so that
-/// neither the start of a load nor what is under way at its end counts.
+/// What was there in the second half of a load's time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Turns {
-    /// When the first answer was whole, in ns of the monotonic clock; none before that.
-    first_ns: Option<u64>,
-    /// Answers after the first.
-    pub(super) count: u64,
-    /// From the first answer to the last, in ns.
-    pub(super) span_ns: u64,
-    /// The response times of those after the first, together, in ns.
-    pub(super) response_ns: u64,
+pub(super) struct Half {
+    /// Answers with a status below 400, each by the part of its request's time that lies within.
+    pub(super) answers: f64,
+    /// Requests that were there, answered or not, summed over time, in request-ns.
+    pub(super) present_ns: f64,
 }
 
-impl Turns {
-    /// An answer is whole to a request that came due at `due_ns`.
-    pub(super) fn answered(&mut self, due_ns: u64, now_ns: u64) {
-        match self.first_ns {
-            None => self.first_ns = Some(now_ns),
-            Some(first_ns) => {
-                self.count += 1;
-                self.span_ns = now_ns.saturating_sub(first_ns);
-                self.response_ns += now_ns.saturating_sub(due_ns);
-            }
+impl Half {
+    /// Adds a request that was there from one moment to another, of the half from `begin_ns` to `end_ns`, all in
+    /// ns of one clock.
+    pub(super) fn add(
+        &mut self,
+        there_ns: (u64, u64),
+        begin_ns: u64,
+        end_ns: u64,
+        succeeded: bool,
+    ) {
+        let (from_ns, until_ns) = there_ns;
+        let within_ns = until_ns.min(end_ns).saturating_sub(from_ns.max(begin_ns)) as f64;
+        self.present_ns += within_ns;
+        if succeeded {
+            self.answers += within_ns / until_ns.saturating_sub(from_ns).max(1) as f64;
         }
     }
 }

@@ -295,6 +295,7 @@ fn what_is_no_whole_answer_is_an_error_of_its_kind() {
         // Two connections, none of which tries more often than every 10 ms.
         assert!((2..=2 * 31).contains(&counts.errors[&error]), "{counts:?}");
         assert_eq!(counts.errors.len(), 1, "{counts:?}");
+        assert!(counts.causes.get(&error).is_some_and(|cause| !cause.is_empty()), "{counts:?}");
     }
 }
 
@@ -349,6 +350,37 @@ fn a_server_of_one_that_keeps_a_connection_starves_the_others() {
     // The median of those that were answered is excellent; the requests that wait say otherwise. The
     // sixteenth is the one that is served: the end may fall between its answer and what it asks next.
     assert!((15..=16).contains(&result.counts.in_flight), "{:?}", result.counts);
+}
+
+/// A server of one that answers 20 requests of a connection, for which it takes 1 ms each, and then closes it:
+/// with sixteen connections most wait at any time, and each that is served is served fast.
+#[test]
+fn bursts_and_starvation_make_no_throughput() {
+    let serve = |bursts: bool| {
+        Server::single(move |mut stream| {
+            for _ in 0..if bursts { 20 } else { usize::MAX } {
+                if !until_asked(&mut stream) {
+                    return;
+                }
+                std::thread::sleep(Duration::from_millis(1));
+                if stream.write_all(OK).is_err() {
+                    return;
+                }
+            }
+        })
+    };
+    for bursts in [true, false] {
+        let server = serve(bursts);
+        let mut plan = plan(&server, Arrivals::Closed, 16);
+        (plan.duration_ms, plan.drain_ms) = (Some(800), 100);
+        let outcome = run(&plan, b"", &mut |_| true).unwrap();
+        let steady = outcome.steady.unwrap();
+        assert!(steady.per_s <= 1_060.0, "{bursts}: {steady:?}");
+        assert!((steady.in_system / 16.0 - 1.0).abs() < 0.01, "{bursts}: {steady:?}");
+        let server = outcome.result.server.unwrap();
+        assert!(server.in_progress < 1.5, "one at a time: {server:?}");
+        assert!((server.present / 16.0 - 1.0).abs() < 0.02, "{bursts}: {server:?}");
+    }
 }
 
 #[test]
@@ -539,35 +571,30 @@ fn a_plan_that_cannot_be_is_refused() {
 }
 
 #[test]
-fn whole_turns_know_the_rate_and_how_many_are_in_the_system() {
+fn half_of_a_time_knows_the_rate_and_how_many_were_there() {
     // Sixteen connections share eight threads that take 20.3 ms: the first eight have their first
     // answer after one batch, the others after two, and then each has one every 40.6 ms.
-    let batch_ns = 20_300_000_u64;
-    let turns_of = |first: u64, pause_ns: u64| {
-        let mut turns = tally::Turns::default();
-        let mut due_ns = 0;
-        for answer in 0..3 {
-            let done_ns = (first + 2 * answer) * batch_ns + answer * pause_ns;
-            if done_ns < 120_000_000 {
-                turns.answered(due_ns, done_ns);
+    let (batch_ns, end_ns) = (20_300_000_u64, 120_000_000);
+    let sixteen = |starved: u64| {
+        let mut half = tally::Half::default();
+        for place in 0..16 {
+            let mut from_ns = 0;
+            let mut until_ns = (1 + place / 8) * batch_ns;
+            while from_ns < end_ns {
+                let answered = place >= starved;
+                half.add((from_ns, until_ns), end_ns / 2, end_ns, answered);
+                (from_ns, until_ns) = (until_ns, until_ns + 2 * batch_ns);
             }
-            due_ns = done_ns + pause_ns;
         }
-        turns
+        Steady::of(&half, end_ns / 2).unwrap()
     };
-    let sixteen = |pause_ns| -> Vec<tally::Turns> {
-        (0..16).map(|place| turns_of(1 + place / 8, pause_ns)).collect()
-    };
-    let steady = Steady::of(&sixteen(0)).unwrap();
+    let steady = sixteen(0);
     // Counted in 120 ms it would be 40 answers, 333 per second.
     assert!((steady.per_s - 8.0e9 / batch_ns as f64).abs() < 1e-6, "{steady:?}");
     assert!((steady.in_system - 16.0).abs() < 1e-9, "{steady:?}");
-    // A connection that pauses before it asks again is not in the system meanwhile.
-    let paused = Steady::of(&sixteen(1_000_000)).unwrap();
-    assert!(paused.in_system < 15.7, "{paused:?}");
-    // One that has a single answer, or none, is not either.
-    let mut starved = sixteen(0);
-    starved[3] = tally::Turns::default();
-    assert!((Steady::of(&starved).unwrap().in_system - 15.0).abs() < 1e-9);
-    assert_eq!(Steady::of(&[tally::Turns::default()]), None);
+    // Those that starve are there, and add nothing to the throughput.
+    let starved = sixteen(4);
+    assert!((starved.per_s - 0.75 * steady.per_s).abs() < 1e-6, "{starved:?}");
+    assert!((starved.in_system - 16.0).abs() < 1e-9, "{starved:?}");
+    assert_eq!(Steady::of(&tally::Half::default(), 1), None);
 }

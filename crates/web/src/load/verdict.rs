@@ -5,8 +5,8 @@ use super::series::Slice;
 use super::survival::{self, sum_ns};
 use super::tally::Tally;
 use model::{
-    Arrivals, Fairness, LawCheck, LoadCounts, LoadIntervals, LoadPlan, LoadResult, Network,
-    SynBackoff,
+    Arrivals, Fairness, LawCheck, LoadCounts, LoadIntervals, LoadPlan, LoadResult, LoadServer,
+    Network, SynBackoff,
 };
 
 /// The most by which the sides of a law may differ, relative to the connections.
@@ -87,6 +87,7 @@ pub(super) fn result(
         stalls: Vec::new(),
         late_ends: tally.late_ends,
         pathologies: Vec::new(),
+        server: server(tally, elapsed_ns, slices),
         audit,
         generator_cpu_ns: tally.cpu_ns,
         foreign_cpu_ns: seen.foreign_cpu_ns.filter(|_| elapsed_ns >= SHARES_FROM_NS),
@@ -110,12 +111,30 @@ fn counts(tally: &Tally) -> LoadCounts {
         succeeded_late: tally.succeeded_late,
         statuses: tally.statuses.clone(),
         errors: tally.errors.clone(),
+        causes: tally.causes.clone(),
         timed_out: tally.timed_out,
         in_flight: tally.in_flight,
         unsent: tally.unsent,
         retried: tally.retried,
         closed: tally.closed,
     }
+}
+
+/// Returns what follows for the server; `None` where nothing was answered in time.
+fn server(tally: &Tally, elapsed_ns: u64, slices: &[Slice]) -> Option<LoadServer> {
+    let in_time = tally.answered().checked_sub(tally.late_answers).filter(|n| *n > 0)? as f64;
+    let Times { known, censored } = &tally.service;
+    let present_ns = sum_ns(known) + sum_ns(censored) + tally.failed_ns - tally.late_ns;
+    let answers_per_s = per_s(in_time, elapsed_ns);
+    let cpu_ns: Option<u64> = slices.iter().map(|slice| slice.seen.server_cpu_ns).sum();
+    let cpu_ns = cpu_ns.filter(|_| elapsed_ns >= SHARES_FROM_NS).map(|ns| ns as f64);
+    Some(LoadServer {
+        answers_per_s,
+        present: present_ns.max(0.0) / elapsed_ns.max(1) as f64,
+        in_progress: answers_per_s * known.min() as f64 / 1e9,
+        cpus: cpu_ns.map(|ns| ns / elapsed_ns as f64),
+        cpu_ns: cpu_ns.map(|ns| ns / in_time),
+    })
 }
 
 /// How answers were shared out.

@@ -1,14 +1,12 @@
 //! What a load says beyond its counts: distributions of times of which some were given up, the intervals
-//! of its numbers, the rate at which a server breaks, and whether it does as a simulated queue.
+//! of its numbers, and the rate at which a server breaks.
 
 #[cfg(test)]
 mod coverage;
 mod intervals;
 mod knee;
 mod limits;
-mod models;
 mod pathologies;
-mod predict;
 #[cfg(test)]
 mod queues;
 mod versus;
@@ -16,10 +14,21 @@ mod versus;
 pub use intervals::{TimeSlice, load_intervals};
 pub use knee::{KneeSearch, KneeStep};
 pub use limits::{load_errors_within, load_within};
-pub use models::{predicted_ends, predicted_models};
 pub use pathologies::load_pathologies;
-pub use predict::{MeasuredLoad, MeasuredRequest};
 pub use versus::{Known, load_gate, load_row, load_row_of_blocks};
+
+/// A request as it was measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MeasuredRequest {
+    /// When it came, in ns.
+    pub at_ns: u64,
+    /// When its answer was there, in ns; `None` if none came.
+    pub done_ns: Option<u64>,
+    /// The connection that brought it.
+    pub connection: u32,
+    /// Whether its answer had a status of 400 or above.
+    pub refused: bool,
+}
 
 /// Returns the share of requests that were answered within a time, from counts by time of those whose time
 /// is known and of those that were given up after it: the product-limit estimate (Kaplan and Meier,

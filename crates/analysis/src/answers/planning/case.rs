@@ -1,9 +1,8 @@
 //! One model under one load, and what a number of workers does in it.
 
+use laws::Error;
 use laws::queue::COUNT_MAX;
-use laws::queue::many::erlang_c;
-use laws::{Error, little};
-use model::{Estimate, Load, Refusal};
+use model::{Estimate, Load};
 
 /// The most workers that a plan has.
 pub const WORKERS_MAX: u32 = COUNT_MAX / 10;
@@ -19,8 +18,8 @@ pub(super) const WAIT_PART: f64 = 0.1;
 /// one worker for each connection would.
 pub(super) const THROUGHPUT_PART: f64 = 0.95;
 
-/// Of this number of requests one may come later: 95 % are in time.
-const LATE_ONE_OF: f64 = 20.0;
+/// Requests that are counted in a play at least.
+pub(super) const COUNTED: u64 = 20_000;
 
 /// How a model makes its workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,11 +45,6 @@ impl Ends {
         Ends { low: estimate.low, point: estimate.point, high: estimate.high }
     }
 
-    /// Returns it with its ends moved by a share of them.
-    pub(super) fn wider(self, share: f64) -> Ends {
-        Ends { low: self.low * (1.0 - share), high: self.high * (1.0 + share), ..self }
-    }
-
     /// Returns the sum with `times` the other.
     pub(super) fn plus(self, other: Ends, times: f64) -> Ends {
         // A cost that was measured below 0 is one that the machine could not resolve.
@@ -70,6 +64,7 @@ pub(super) struct Model {
     pub(super) kind: Kind,
     pub(super) added_ns: Ends,
     /// Memory of a worker, or of a connection of a model that has a few workers for all.
+    /// `None` where it is unknown.
     pub(super) memory_bytes: Option<Ends>,
     /// Memory of the server without connections; 0 where it was not measured.
     pub(super) base_bytes: Ends,
@@ -95,46 +90,30 @@ pub(super) struct Done {
     pub(super) rate_most: Option<f64>,
 }
 
-/// Requests and workers in the steady state, on average; the throughput per ns.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Steady {
-    pub(super) throughput: f64,
-    /// Requests that are there.
-    pub(super) present: f64,
-    /// Workers that are busy.
-    pub(super) busy: f64,
+/// How much the service times of requests scatter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Spread {
+    /// All are equal.
+    Equal,
+    /// They are exponentially distributed.
+    Exponential,
+    /// Their logarithms are normally distributed, with this standard deviation.
+    Lognormal(f64),
 }
 
-impl Steady {
-    /// Reports whether requests wait for a worker for a short time at most, or their senders never
-    /// think.
-    pub(super) fn waits_little(&self, load: &Load) -> bool {
-        let never_thinks = load.connections.is_some() && load.think_ns <= 0.0;
-        never_thinks || self.present - self.busy <= WAIT_PART * self.busy
-    }
-
-    /// Returns the mean response time in ns, by Little's law.
-    pub(super) fn response(&self) -> Result<f64, Error> {
-        little::response(self.present, self.throughput)
-    }
-
-    /// Returns what this number of workers does that way.
-    pub(super) fn done(&self, case: &Case<'_>, workers: u32) -> Result<Done, Error> {
-        let response = self.response()?;
-        Ok(Done {
-            workers,
-            holders: workers,
-            least: 1,
-            throughput: self.throughput,
-            cpus: self.throughput * case.cpu_ns,
-            busy: self.busy,
-            wait: little::response((self.present - self.busy).max(0.0), self.throughput)?,
-            response,
-            p95: p95_of(response),
-            rate_most: None,
-        })
+impl Spread {
+    /// Returns that of times whose 95th percentile is this multiple of their mean, 1 to [`SPREAD_MAX`].
+    pub(super) fn of(multiple: f64) -> Self {
+        // p95 / mean = exp(z σ − σ² / 2), of which the smaller σ is the solution.
+        let root = (NORMAL_95.powi(2) - 2.0 * multiple.ln()).max(0.0).sqrt();
+        Spread::Lognormal(NORMAL_95 - root)
     }
 }
+
+/// The 95th percentile of the normal distribution, and the highest multiple of the mean that the 95th
+/// percentile of a lognormal one can be, exp(z² / 2), rounded down.
+const NORMAL_95: f64 = 1.644_853_6;
+pub(super) const SPREAD_MAX: f64 = 3.8;
 
 /// One model with one CPU time per request.
 #[derive(Clone, Copy, Debug)]
@@ -143,10 +122,16 @@ pub(super) struct Case<'a> {
     pub(super) kind: Kind,
     /// CPUs that it can use.
     pub(super) cpus: u32,
-    /// CPU time of a request.
+    /// CPU time of a request, and what of it the model adds.
     pub(super) cpu_ns: f64,
+    pub(super) added_ns: f64,
     /// Time in which it holds a worker without needing a CPU.
     pub(super) idle_ns: f64,
+    pub(super) spread: Spread,
+    /// Requests that are counted in each play at least.
+    pub(super) counted: u64,
+    /// Whether the highest rate is looked for that the workers bear.
+    pub(super) margin: bool,
 }
 
 impl<'a> Case<'a> {
@@ -155,53 +140,19 @@ impl<'a> Case<'a> {
         let cpu_ns = (load.cpu_share * load.service_ns + added_ns).max(1e-3);
         let cpus = if model.kind == Kind::Loop { 1 } else { load.cpus };
         let idle_ns = (1.0 - load.cpu_share) * load.service_ns;
-        Case { load, kind: model.kind, cpus, cpu_ns, idle_ns }
-    }
-
-    /// Returns the time that 95 % of requests stay within if all need the same, from what is done if their
-    /// needs scatter like exponential times. Equal ones wait half as long (Pollaczek and Khinchine); those
-    /// that wait, do so for exponential times (Kingman, *The single server queue in heavy traffic*, 1961).
-    pub(super) fn p95_least(&self, done: &Done) -> f64 {
-        let alone = self.idle_ns + self.cpu_ns;
-        let queues = |servers, offered| erlang_c(servers, offered).unwrap_or(1.0);
-        let for_worker =
-            if self.kind == Kind::Pool { queues(done.workers, done.busy) } else { 0.0 };
-        let waiting = for_worker.max(queues(self.cpus, done.cpus));
-        // Also where no request waits at all.
-        if waiting * LATE_ONE_OF <= 1.0 {
-            return alone;
+        let stated = load.service_p95_ns.map(|p95_ns| Spread::of(p95_ns / load.service_ns));
+        Case {
+            load,
+            kind: model.kind,
+            cpus,
+            cpu_ns,
+            added_ns: added_ns.clamp(0.0, cpu_ns),
+            idle_ns,
+            spread: stated.unwrap_or(Spread::Exponential),
+            counted: COUNTED,
+            margin: false,
         }
-        let wait = (done.response - alone).max(0.0) / 2.0;
-        alone + wait / waiting * (waiting * LATE_ONE_OF).ln()
     }
-
-    /// Returns the refusal of a target that is missed although no request waits for a worker, with the
-    /// fewest CPUs, up to `most`, that would meet it. `p95` is the time that 95 % of the requests take
-    /// with a number of CPUs.
-    pub(super) fn out_of_reach(
-        &self,
-        (p95_ns, target): (f64, f64),
-        most: u32,
-        p95: impl Fn(u32) -> Result<f64, Error>,
-    ) -> Result<Refusal, Error> {
-        let too_long_alone = p95_of(self.idle_ns + self.cpu_ns) > target;
-        let cpus_least = if too_long_alone || self.kind == Kind::Loop {
-            None
-        } else {
-            least(self.cpus, most, |cpus| Ok(p95(cpus)? <= target))?
-        };
-        Ok(Refusal::Target { p95_ns, cpus_least })
-    }
-}
-
-/// Returns the time that 95 % of exponential times with this mean stay within: three times the mean.
-///
-/// Response times have no simple distribution where one queue stands in another. That of M/M/1 is
-/// exponential, with more servers fewer are late; M/M/k with the time for which a worker is held
-/// missed by 16 % where the CPUs were the queue. By simulation (`tests::simulated`) 95 % came within 76 to
-/// 95 % of this.
-pub(super) fn p95_of(mean: f64) -> f64 {
-    mean * LATE_ONE_OF.ln()
 }
 
 /// Returns the least whole number from `low` up to `high` for which something holds that goes on holding

@@ -12,9 +12,9 @@ pub(super) struct Costs {
     pub(super) gaps: Vec<Gap>,
 }
 
-/// A number of connections is far from another if it is more than three times as high or low.
+/// A number of connections is far from another if it is more than three times as high or low: memory of the
+/// one says nothing of the other.
 const FAR: f64 = 3.0;
-const FAR_MARGIN: f64 = 0.5;
 
 /// Where a model's costs are looked for in a session without servers.
 struct Source {
@@ -222,9 +222,13 @@ impl Asked<'_> {
     /// Adds a model that was measured as a server. Reports whether it was.
     fn served(&mut self, level: &str, name: &'static str, kind: Kind) -> bool {
         let what = format!("CPU time of a request beside its service, {}", words(name));
-        let at = Cell::new([("model", level)]);
-        let added = self.of_server(format!("{name}_added"), what, "request_cpu_ns", at);
-        let Some(added_ns) = added else { return false };
+        let new = Cell::new([("model", level)]);
+        let kept = new.clone().with("keep_alive", "yes");
+        let what_kept = format!("{what}, on a kept connection");
+        // A server at work has connections that bring request after request.
+        let kept = self.of_server(format!("{name}_kept"), what_kept, "request_cpu_ns", kept);
+        let new = self.of_server(format!("{name}_added"), what, "request_cpu_ns", new);
+        let Some(added_ns) = kept.or(new) else { return false };
         let is_pool = kind == Kind::Pool;
         let (holder, level) = if is_pool { ("thread", "thread_each") } else { (name, level) };
         // A pool has few threads. Connections that stay open are held by an event loop, and requests handed
@@ -232,13 +236,17 @@ impl Asked<'_> {
         let open = self.open;
         let memory_bytes = self.connection(holder, level, if is_pool { None } else { open });
         let open_bytes = match kind {
-            Kind::Pool => self.connection("event_loop", "event_loop", open).unwrap_or_default(),
-            Kind::Each | Kind::Loop => Ends::default(),
+            Kind::Pool => self.connection("event_loop", "event_loop", open),
+            Kind::Each | Kind::Loop => Some(Ends::default()),
         };
         let what = format!("memory (PSS) of a server without connections, {}", words(holder));
         let at = Cell::new([("model", level)]);
         let base = self.of_server(format!("{holder}_base"), what, "server_bytes", at);
         let base_bytes = base.unwrap_or_default();
+        let (memory_bytes, open_bytes) = match open_bytes {
+            Some(open_bytes) => (memory_bytes, open_bytes),
+            None => (None, Ends::default()),
+        };
         self.costs.models.push(Model {
             name,
             kind,
@@ -252,24 +260,28 @@ impl Asked<'_> {
 
     /// Returns what a connection of a server takes, the kernel's memory included where it is known: of a
     /// thread or a process, `footprint` knows it too. It is that of the number of connections nearest to
-    /// `open` that was measured, or of the fewest. Half is added and taken away if that number is far from
-    /// `open`: with few connections the kernel reuses memory that earlier ones left.
+    /// `open` that was measured, or of the fewest; `None` if that number is far from `open`: with few connections
+    /// the kernel reuses memory that earlier ones left, and heaps of runtimes grow in steps.
     fn connection(&mut self, name: &str, level: &str, open: Option<u32>) -> Option<Ends> {
         let server = self.designs.iter().find(|design| design.id == SERVERS)?;
         let levels = server.factor(HELD).map(|factor| factor.levels.as_slice()).unwrap_or_default();
         let mut counts: Vec<f64> = levels.iter().filter_map(|level| level.value).collect();
         let wanted = open.map_or(0.0, |open| f64::from(open).max(1.0).ln());
         counts.sort_by(|a, b| (a.ln() - wanted).abs().total_cmp(&(b.ln() - wanted).abs()));
-        let mut places: Vec<_> = counts.into_iter().map(Some).collect();
-        if places.is_empty() {
+        let is_near = |count: &f64| open.is_none() || (count.ln() - wanted).abs() <= FAR.ln();
+        let mut places: Vec<_> = counts.iter().copied().filter(is_near).map(Some).collect();
+        if counts.is_empty() {
             // Sessions of earlier versions have no such factor.
             places.push(None);
         }
-        let found = places.into_iter().find_map(|count| {
-            let ends = self.connection_of(name, level, count)?;
-            let is_far = |count: f64| open.is_some() && (count.ln() - wanted).abs() > FAR.ln();
-            Some(if count.is_some_and(is_far) { ends.wider(FAR_MARGIN) } else { ends })
-        });
+        if places.is_empty() {
+            let open = open.unwrap_or(0);
+            self.gap(
+                &format!("memory of {open} connections: none near that number were measured"),
+                "",
+            );
+        }
+        let found = places.into_iter().find_map(|count| self.connection_of(name, level, count));
         found.or_else(|| self.worker(name))
     }
 

@@ -1,41 +1,38 @@
-//! How many workers, and of which model, for a stated load: measured costs put into queueing forms.
+//! How many workers, and of which model, for a stated load: a queue with measured costs, played request by
+//! request.
 //!
 //! A request keeps a worker busy for a service time, of which a part needs a CPU and the rest waits
 //! (for a disk, for another machine). So two queues stand one in the other: requests wait for a
-//! worker, and busy workers wait for a CPU ([`laws::queue`]). Requests come at random, and times
-//! scatter as exponential ones do, which is more than most do.
+//! worker, and busy workers wait for a CPU ([`laws::station`]). Requests come at random.
 //!
 //! * c = f S + o: the CPU time of a request, with what the model adds to it (`costs`): making and
 //!   ending a thread or a process, or a hand-off to a pool; and two switches where it waits.
+//! * Times and their 95th percentile are counted in a play (`play`). Service times scatter as their stated
+//!   95th percentile says (`Spread`), or as exponential ones do, which is more than most do.
 //! * Busy workers are a closed system: each waits for (1 − f) S and then needs a CPU for c. What j of
 //!   them do per second, X(j), is found by Buzen's convolution ("Computational algorithms for closed
-//!   queueing networks with exponential servers", Communications of the ACM 16, 1973).
-//! * A pool of k workers is a station that does X(j) while j ≤ k are busy. Its queue settles if X(k)
-//!   exceeds the rate. A test plays such pools request by request.
-//! * Of a model that makes a worker for each request the response time is (1 − f) S + R(c), R being
-//!   that of M/M/n with as many servers as there are CPUs.
-//! * With connections in place of a rate the whole is closed and never unstable: the workers are the
-//!   same station, and the connections a population that thinks and asks.
-//! * With connections over several machines one of them is played request by request (`machines`).
+//!   queueing networks with exponential servers", Communications of the ACM 16, 1973; `pools`). The queue of a
+//!   pool of k settles if X(k) exceeds the rate.
+//! * The fewest workers that suffice are looked for play by play (`workers`).
 //!
 //! Everything is computed from the worst end of the measured intervals. No session can check the service
 //! time, which is the user's own word.
 
 mod case;
-mod closed;
 mod costs;
-mod machines;
-mod open;
+mod play;
 mod pools;
+mod workers;
 
 pub use case::{CPUS_MAX, WORKERS_MAX};
 
-use case::{Case, Done, Kind, Model};
+use case::{Case, Done, Kind, Model, SPREAD_MAX, Spread};
 use costs::Costs;
 use model::{
-    Advice, Design, Load, MeasuredProgram, Quantity, Record, Refusal, ResponseCurve, Sensitivity,
-    Simulated, Staffing, Unit,
+    Advice, Design, Gap, Load, MeasuredProgram, Quantity, Record, Refusal, ResponseCurve,
+    Sensitivity, Simulated, Staffing, Unit,
 };
+use play::Arrivals;
 
 /// What a plan is made from.
 #[derive(Clone, Debug)]
@@ -52,11 +49,15 @@ pub struct PlanInput<'a> {
     pub load: Load,
 }
 
-/// The most connections that formulas are used for.
+/// The most connections of a plan that does not say over how many machines they are spread.
 pub const CONNECTIONS_MAX: u32 = 10_000;
 
 /// The most connections over all machines.
 pub const CONNECTIONS_SPREAD_MAX: u32 = 1_000_000_000;
+
+/// The most connections of one machine, and the most CPUs with them.
+const EACH_MAX: u32 = 1_000_000;
+const CPUS_SIMULATED_MAX: u32 = 256;
 
 /// The most machines.
 pub const MACHINES_MAX: u32 = 1_000_000;
@@ -81,25 +82,22 @@ pub fn plan(input: &PlanInput<'_>) -> Result<Advice, BadLoad> {
     let load = &input.load;
     check(load)?;
     let costs = Costs::of(input.designs, input.records, load);
-    let models: Vec<Staffing> = costs
-        .models
-        .iter()
-        .map(|model| staffed(load, model))
-        .collect::<Result<_, laws::Error>>()
-        .map_err(|error| BadLoad(error.to_string()))?;
-    let bears = |one: &&Staffing| {
-        one.refusal.is_none() && (load.memory_bytes.is_none() || one.memory_bytes.is_some())
+    let models = staffings(load, &costs.models, true)?;
+    let best = recommended(load, &models);
+    let is_alike = |one: &&Staffing| {
+        best.is_some_and(|best| is_alike(load, &models, one) && one.model != best.model)
     };
-    let cpu_ns = models.iter().filter(bears).map(|one| one.cpu_ns).fold(f64::INFINITY, f64::min);
-    let alike = |one: &&Staffing| one.cpu_ns <= ALIKE * cpu_ns;
-    // Of those that are alike the pool, which does not grow with the load, and then the others in
-    // their order.
-    let best = models.iter().filter(bears).find(alike);
+    let mut gaps = costs.gaps;
+    if models.iter().any(|one| one.depends_on_spread) {
+        gaps.push(Gap {
+            what: "how much service times scatter (--service-p95), which decides the target".into(),
+            measure: "scruple load URL -c 1".into(),
+        });
+    }
     let curves = match load.machines {
         Some(_) => Vec::new(),
         None => curves(load, &costs.models, &models).map_err(|error| BadLoad(error.to_string()))?,
     };
-    let other = |one: &&Staffing| best.is_some_and(|best| best.model != one.model);
     let name = |one: &Staffing| one.model.clone();
     Ok(Advice {
         format: model::ADVICE_FORMAT,
@@ -107,15 +105,39 @@ pub fn plan(input: &PlanInput<'_>) -> Result<Advice, BadLoad> {
         session: input.session.into(),
         load: load.clone(),
         recommended: best.map(name),
-        alike: models.iter().filter(bears).filter(alike).filter(other).map(name).collect(),
+        alike: models.iter().filter(is_alike).map(name).collect(),
         costs: costs.list,
-        gaps: costs.gaps,
+        gaps,
         simulated: simulated(load),
         measured: measured(input),
         sensitivity: Vec::new(),
         curves,
         models,
     })
+}
+
+/// Returns what each model needs.
+fn staffings(load: &Load, models: &[Model], margin: bool) -> Result<Vec<Staffing>, BadLoad> {
+    let all = models.iter().map(|model| staffed(load, model, margin));
+    all.collect::<Result<_, laws::Error>>().map_err(|error| BadLoad(error.to_string()))
+}
+
+/// Reports whether a model bears the load, as far as is known.
+fn bears(load: &Load, one: &Staffing) -> bool {
+    one.refusal.is_none() && (load.memory_bytes.is_none() || one.memory_bytes.is_some())
+}
+
+/// Reports whether a model bears the load at about the least CPU time per request.
+fn is_alike(load: &Load, models: &[Staffing], one: &Staffing) -> bool {
+    let bearing = models.iter().filter(|one| bears(load, one));
+    let least_ns = bearing.map(|one| one.cpu_ns).fold(f64::INFINITY, f64::min);
+    bears(load, one) && one.cpu_ns <= ALIKE * least_ns
+}
+
+/// Returns the model to use: of those that are alike the pool, which does not grow with the load, and then
+/// the others in their order.
+fn recommended<'a>(load: &Load, models: &'a [Staffing]) -> Option<&'a Staffing> {
+    models.iter().find(|one| is_alike(load, models, one))
 }
 
 /// Returns what each number of the load decides: what would be recommended for other ones.
@@ -147,16 +169,19 @@ pub fn sensitivity(input: &PlanInput<'_>) -> Result<Vec<Sensitivity>, BadLoad> {
     let is_possible = |load: &Load| load.connections.is_none_or(|count| count <= CONNECTIONS_MAX);
     let others = others.into_iter().filter(|(_, other)| other != load && is_possible(other));
     let answer = |(change, load): (&str, Load)| {
-        let advice = plan(&PlanInput { load, ..input.clone() })?;
-        let best = advice.models.iter().find(|one| Some(&one.model) == advice.recommended.as_ref());
+        let costs = Costs::of(input.designs, input.records, &load);
+        let models = staffings(&load, &costs.models, false)?;
+        let best = recommended(&load, &models);
         let workers = best.and_then(|best| best.workers);
-        Ok(Sensitivity { change: change.into(), recommended: advice.recommended, workers })
+        let recommended = best.map(|best| best.model.clone());
+        Ok(Sensitivity { change: change.into(), recommended, workers })
     };
     others.map(answer).collect()
 }
 
-/// The points of a curve.
-const CURVE_POINTS: u32 = 40;
+/// The points of a curve, and the requests that are counted for each.
+const CURVE_POINTS: u32 = 20;
+const CURVE_COUNTED: u64 = 5_000;
 
 /// Returns the response time of each model that bears the load, from a fraction of it up to what it
 /// sustains at most or to twice the connections.
@@ -167,23 +192,21 @@ fn curves(
 ) -> Result<Vec<ResponseCurve>, laws::Error> {
     let mut curves = Vec::new();
     for (model, staffing) in models.iter().zip(staffed).filter(|(_, it)| it.refusal.is_none()) {
-        let free = Load { target_p95_ns: None, workers: staffing.workers, ..load.clone() };
+        let workers = staffing.workers.unwrap_or(1);
         let mut points = Vec::new();
         for step in 1..=CURVE_POINTS {
             let part = 2.0 * f64::from(step) / f64::from(CURVE_POINTS);
-            let at = Load {
-                rate_per_s: load.rate_per_s.map(|rate| part * rate),
-                connections: load
-                    .connections
-                    .map(|count| ((part * f64::from(count)) as u32).max(1)),
-                ..free.clone()
+            let case = Case::new(load, model, model.added_ns.point);
+            let case = Case { counted: CURVE_COUNTED, ..case };
+            let (x, arrivals) = match (load.rate_per_s, load.connections) {
+                (Some(rate), _) => (part * rate, Arrivals::Open(part * rate / 1e9)),
+                (None, connections) => {
+                    let count = ((part * f64::from(connections.unwrap_or(1))) as u32).max(1);
+                    (f64::from(count), Arrivals::Closed(count))
+                }
             };
-            let x = at.rate_per_s.unwrap_or_else(|| f64::from(at.connections.unwrap_or(1)));
-            let case = Case::new(&at, model, model.added_ns.point);
-            if at.connections.is_none_or(|count| count <= CONNECTIONS_MAX)
-                && let Ok(done) = done(&case)?
-            {
-                points.push((x, done.response));
+            if settles(&case, arrivals, workers) {
+                points.push((x, play::done(&case, arrivals, workers)?.response));
             }
         }
         points.dedup_by(|a, b| a.0 == b.0);
@@ -192,11 +215,25 @@ fn curves(
     Ok(curves)
 }
 
+/// Reports whether the queue of this number of workers settles.
+fn settles(case: &Case<'_>, arrivals: Arrivals, workers: u32) -> bool {
+    match arrivals {
+        Arrivals::Closed(connections) => connections <= CONNECTIONS_MAX,
+        Arrivals::Open(rate) if case.kind == Kind::Pool => {
+            pools::rates(case.cpus, case.cpu_ns, case.idle_ns, workers)
+                .last()
+                .is_some_and(|does| rate < *does)
+        }
+        Arrivals::Open(rate) => rate * case.cpu_ns < f64::from(case.cpus),
+    }
+}
+
 /// Returns what was simulated, if anything was.
 fn simulated(load: &Load) -> Option<Simulated> {
     let (machines, connections) = load.machines.zip(load.connections)?;
     let connections = connections.div_ceil(machines);
-    Some(Simulated { connections, requests: machines::counted(connections), seed: machines::SEED })
+    let requests = play::counted(connections, case::COUNTED);
+    Some(Simulated { connections, requests, seed: play::SEED })
 }
 
 fn check(load: &Load) -> Result<(), BadLoad> {
@@ -216,6 +253,14 @@ fn check(load: &Load) -> Result<(), BadLoad> {
     }
     if !positive(load.service_ns) {
         return wrong("the service time must be above 0");
+    }
+    let day_ns = 24.0 * 3600.0 * 1e9;
+    if load.service_ns > day_ns || load.think_ns > day_ns {
+        return wrong("times that are simulated must be at most a day");
+    }
+    let multiple = load.service_p95_ns.map(|p95_ns| p95_ns / load.service_ns);
+    if multiple.is_some_and(|multiple| !(1.0..=SPREAD_MAX).contains(&multiple)) {
+        return wrong("the 95th percentile of the service time must be 1 to 3.8 times its mean");
     }
     if !(0.0..=1.0).contains(&load.cpu_share) {
         return wrong("the CPU share must be 0 to 1");
@@ -244,10 +289,10 @@ fn connections(load: &Load, count: u32) -> Result<(), BadLoad> {
     if !(1..=MACHINES_MAX).contains(&machines) {
         return wrong("the machines must be 1 to 1,000,000");
     }
-    if count == 0 || count.div_ceil(machines) > machines::EACH_MAX {
+    if count == 0 || count.div_ceil(machines) > EACH_MAX {
         return wrong("the connections of each machine must be 1 to 1,000,000");
     }
-    if load.cpus > machines::CPUS_SIMULATED_MAX {
+    if load.cpus > CPUS_SIMULATED_MAX {
         return wrong("a machine that is simulated has at most 256 CPUs");
     }
     if load.target_p95_ns.is_some() {
@@ -255,10 +300,6 @@ fn connections(load: &Load, count: u32) -> Result<(), BadLoad> {
             "a target time cannot be combined with several machines: state the machines, and see \
              their times",
         );
-    }
-    let day_ns = 24.0 * 3600.0 * 1e9;
-    if load.service_ns > day_ns || load.think_ns > day_ns {
-        return wrong("times that are simulated must be at most a day");
     }
     Ok(())
 }
@@ -285,7 +326,7 @@ fn with_headroom(case: &Case<'_>) -> Result<Result<Done, Refusal>, laws::Error> 
     }
     let workers = (case.kind == Kind::Pool).then_some(needed.workers);
     let given = Load { workers, ..load.clone() };
-    let found = done(&Case { load: &given, ..*case })?;
+    let found = done(&Case { load: &given, margin: false, ..*case })?;
     // Workers are made before the load grows.
     Ok(found.map(|found| {
         let found = Done { rate_most: needed.rate_most, ..found };
@@ -303,26 +344,34 @@ fn too_busy(case: &Case<'_>, throughput: f64) -> Option<Refusal> {
     let wanted = f64::from(load.connections?) * (1.0 + load.headroom)
         / (load.think_ns + case.idle_ns + case.cpu_ns);
     let most = f64::from(case.cpus) / case.cpu_ns;
+    let asked = (wanted * case.cpu_ns).min(f64::from(u32::MAX) - 1.0) as u32 + 1;
     (wanted >= most && throughput < wanted).then(|| Refusal::Cpus {
-        cpus_least: (wanted * case.cpu_ns).min(f64::from(u32::MAX) - 1.0) as u32 + 1,
+        cpus_least: (case.kind != Kind::Loop).then_some(asked),
         rate_below_per_s: most * 1e9,
     })
 }
 
 /// Returns what a case needs, or why nothing suffices.
 fn done(case: &Case<'_>) -> Result<Result<Done, Refusal>, laws::Error> {
-    let load = case.load;
-    match (load.rate_per_s, load.connections, load.machines) {
-        (Some(rate), _, _) => open::done(case, rate / 1e9),
-        (None, Some(connections), Some(machines)) => {
-            machines::done(case, connections.div_ceil(machines))
-        }
-        (None, connections, _) => closed::done(case, connections.unwrap_or(1)),
+    match arrivals(case.load) {
+        Arrivals::Open(rate) => workers::open(case, rate),
+        Arrivals::Closed(connections) => workers::closed(case, connections),
     }
 }
 
-fn staffed(load: &Load, model: &Model) -> Result<Staffing, laws::Error> {
-    let worst = Case::new(load, model, model.added_ns.high);
+/// Returns what a case needs. Where nobody stated how service times scatter and exponential ones miss the
+/// target, those that are all equal decide whether it can be met.
+fn needed(case: &Case<'_>) -> Result<(Result<Done, Refusal>, Spread), laws::Error> {
+    let found = with_headroom(case)?;
+    let misses = matches!(found, Err(Refusal::Target { .. } | Refusal::Late { .. }));
+    if !misses || case.spread != Spread::Exponential {
+        return Ok((found, case.spread));
+    }
+    Ok((with_headroom(&Case { spread: Spread::Equal, ..*case })?, Spread::Equal))
+}
+
+fn staffed(load: &Load, model: &Model, margin: bool) -> Result<Staffing, laws::Error> {
+    let worst = Case { margin, ..Case::new(load, model, model.added_ns.high) };
     let point = Case::new(load, model, model.added_ns.point);
     let mut staffing = Staffing {
         model: model.name.into(),
@@ -330,12 +379,24 @@ fn staffed(load: &Load, model: &Model) -> Result<Staffing, laws::Error> {
         cpu_ns: worst.cpu_ns,
         ..Staffing::default()
     };
-    let needed = match with_headroom(&worst)? {
+    let (found, spread) = needed(&worst)?;
+    let needed = match found {
         Ok(needed) => needed,
         Err(refusal) => {
             staffing.refusal = Some(refusal);
             return Ok(staffing);
         }
+    };
+    staffing.depends_on_spread = worst.spread != spread;
+    // What is shown first is the time of exponential ones, whichever decided.
+    let arrivals = arrivals(load);
+    let needed = match spread {
+        Spread::Equal => {
+            let shown = play::done(&worst, arrivals, needed.workers)?;
+            let Done { workers, holders, least, rate_most, .. } = needed;
+            Done { workers, holders, least, rate_most, ..shown }
+        }
+        _ => needed,
     };
     let (more, less) = (1.0 + MEMORY_MARGIN, 1.0 - MEMORY_MARGIN);
     let own = load.worker_memory_bytes;
@@ -353,10 +414,15 @@ fn staffed(load: &Load, model: &Model) -> Result<Staffing, laws::Error> {
         staffing.refusal = Some(Refusal::Memory { needed_bytes, workers_fit });
         return Ok(staffing);
     }
-    let cheap = with_headroom(&point)?.ok();
+    let cheap = with_headroom(&Case { spread, ..point })?.ok();
+    let least = match point.spread {
+        Spread::Exponential => Case { spread: Spread::Equal, ..point },
+        _ => point,
+    };
+    let least = play::done(&least, arrivals, needed.workers)?;
     Ok(Staffing {
         workers: Some(needed.workers),
-        workers_point: cheap.as_ref().map(|done| done.workers),
+        workers_point: cheap.map(|done| done.workers),
         workers_least: Some(needed.least),
         throughput_per_s: Some(needed.throughput * 1e9),
         cpu_busy: Some(needed.cpus / f64::from(worst.cpus)),
@@ -365,7 +431,7 @@ fn staffed(load: &Load, model: &Model) -> Result<Staffing, laws::Error> {
         wait_ns: Some(needed.wait),
         response_ns: Some(needed.response),
         p95_ns: Some(needed.p95),
-        p95_least_ns: cheap.map(|done| point.p95_least(&done).min(needed.p95)),
+        p95_least_ns: Some(least.p95.min(needed.p95)),
         memory_bytes: needed_bytes,
         memory_least_bytes: model.memory_bytes.map(|each| {
             let each = less * each.low.max(0.0) + own;
@@ -374,6 +440,14 @@ fn staffed(load: &Load, model: &Model) -> Result<Staffing, laws::Error> {
         rate_most_per_s: needed.rate_most.map(|rate| rate * 1e9),
         ..staffing
     })
+}
+
+/// Returns how the requests of a load come to a machine.
+fn arrivals(load: &Load) -> Arrivals {
+    match (load.rate_per_s, load.connections) {
+        (Some(rate), _) => Arrivals::Open(rate / 1e9),
+        (None, count) => Arrivals::Closed(count.unwrap_or(1).div_ceil(load.machines.unwrap_or(1))),
+    }
 }
 
 /// Programs of the user's whose throughput was measured by number of workers.

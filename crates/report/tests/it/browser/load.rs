@@ -1,10 +1,9 @@
-//! What a browser sees of loads, and of servers beside simulated ones.
+//! What a browser sees of loads.
 
 use super::comparison::marks_stay_inside;
 use super::eyes::Looked;
 use super::pipe::browser;
 use crate::loads::{stalled, starved};
-use crate::predicted::{curves, prediction};
 use report::LoadCurves;
 use std::path::{Path, PathBuf};
 
@@ -63,9 +62,4 @@ fn a_load_works_in_a_browser() {
 #[test]
 fn a_load_that_went_wrong_works_in_a_browser() {
     is_seen(&report::load(&starved(), &grown()).page(), "load-starved");
-}
-
-#[test]
-fn a_prediction_works_in_a_browser() {
-    is_seen(&report::prediction(&prediction(), &[curves()]).page(), "prediction");
 }

@@ -3,7 +3,7 @@
 use model::{
     Arrivals, Estimate, Expectation, Expected, Fairness, LateEnds, LawCheck, LoadCounts, LoadError,
     LoadInterval, LoadIntervals, LoadNumber, LoadPathology, LoadPercentile, LoadPlan, LoadResult,
-    LoadSlice, LoadTimes, Network, SynBackoff,
+    LoadServer, LoadSlice, LoadTimes, Network, SynBackoff,
 };
 
 /// The percentiles of a result.
@@ -155,6 +155,13 @@ pub(crate) fn stalled() -> LoadResult {
             waiting: 50,
             server_cpus: Some(0.002),
         }],
+        server: Some(LoadServer {
+            answers_per_s: 9_950.0,
+            present: 45.1,
+            in_progress: 7.9,
+            cpus: Some(1.4),
+            cpu_ns: Some(140_700.0),
+        }),
         audit: vec![LawCheck { law: "N = X · S".into(), left: 45.2, right: 45.1, holds: true }],
         generator_cpu_ns: 82_000_000,
         foreign_cpu_ns: Some(900_000_000),
@@ -179,6 +186,7 @@ pub(crate) fn starved() -> LoadResult {
             succeeded: 100,
             statuses: [(200, 100), (503, 10)].into(),
             errors: [(LoadError::Refused, 20), (LoadError::Garbage, 1)].into(),
+            causes: [(LoadError::Garbage, "no head: \u{1b}[31m<script>".to_string())].into(),
             timed_out: 14,
             in_flight: 15,
             unsent: 0,
@@ -219,6 +227,7 @@ pub(crate) fn starved() -> LoadResult {
                 server_cpus: Some(0.98),
             },
         ],
+        server: None,
         audit: vec![LawCheck { law: "N = c".into(), left: 16.0, right: 9.1, holds: false }],
         intervals: LoadIntervals::default(),
         expected: vec![expected(Expected::NotMet)],

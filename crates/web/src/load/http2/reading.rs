@@ -160,7 +160,7 @@ impl Session {
                 let code = frame::first_number(payload).ok_or("a RST_STREAM frame is too short")?;
                 heard.extend(self.forget(head.stream).map(|slot| match code {
                     frame::REFUSED_STREAM => Heard::Refused { slot },
-                    _ => Heard::Reset { slot },
+                    code => Heard::Reset { slot, code },
                 }));
                 Ok(())
             }

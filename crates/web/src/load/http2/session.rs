@@ -28,7 +28,7 @@ pub(in crate::load) enum Heard {
     /// The answer is whole.
     Done { slot: u16, status: u16 },
     /// The server reset its stream.
-    Reset { slot: u16 },
+    Reset { slot: u16, code: u32 },
     /// The server has not looked at it, and says so.
     Refused { slot: u16 },
 }

@@ -13,7 +13,7 @@ use super::http2::{Heard, Session};
 use super::request::{Encoder, Request, is_idempotent};
 use super::schedule::Due;
 use super::series::Piece;
-use super::tally::{Tally, Turns};
+use super::tally::Tally;
 use super::transport::{BUFFER_BYTES, CIPHER_BYTES, Route};
 use super::{End, Error, Noted, system};
 use mio::unix::SourceFd;
@@ -327,7 +327,6 @@ impl<'a> Worker<'a> {
             connection.is_counted = false;
             connection.was_asked = false;
             connection.answers = 0;
-            connection.turns = Turns::default();
         }
         self.count_from(self.clock_ns);
         self.begin_slices();
@@ -435,6 +434,7 @@ impl<'a> Worker<'a> {
             }
             Step::Failed(error, cause) => {
                 let opening = self.connections[index as usize].phase == Phase::Connecting;
+                self.tally.explain(error, || cause.to_string());
                 if opening {
                     self.not_opened(cause);
                 }
@@ -518,14 +518,11 @@ impl<'a> Worker<'a> {
             }
             self.tally.closed += u64::from(self.job.plan.keep_alive && !reusable);
             self.tally.succeeded_late += u64::from(late && status < 400);
-            let due_ns = connection.due_ns;
+            self.tally.late_answers += u64::from(late);
             connection.answers += 1;
-            if !late {
-                connection.turns.answered(due_ns, now_ns);
-            }
             self.note(index, now_ns, End::Status(status));
         }
-        self.depart(index, now_ns);
+        self.depart(index, now_ns, status < 400);
         self.freed(index, now_ns);
     }
 
@@ -546,13 +543,21 @@ impl<'a> Worker<'a> {
     }
 
     /// A request has left the system.
-    fn depart(&mut self, index: u32, now_ns: u64) {
+    fn depart(&mut self, index: u32, now_ns: u64, succeeded: bool) {
         self.busy -= 1;
+        self.was_there(index, now_ns, succeeded);
         self.job.progress.in_flight.store(self.busy, Ordering::Relaxed);
         if self.connections[index as usize].is_counted {
             self.tally.late_ns += now_ns.saturating_sub(self.end_ns) as f64;
             self.last_ns = self.last_ns.max(now_ns);
         }
+    }
+
+    /// Adds what a request was of the second half of the time.
+    pub(super) fn was_there(&mut self, index: u32, until_ns: u64, succeeded: bool) {
+        let there_ns = (self.connections[index as usize].due_ns, until_ns);
+        let begin_ns = u64::midpoint(self.start_ns, self.end_ns);
+        self.tally.half.add(there_ns, begin_ns, self.end_ns, succeeded);
     }
 
     /// A request has failed.
@@ -571,7 +576,7 @@ impl<'a> Worker<'a> {
             *self.tally.errors.entry(error).or_default() += 1;
             self.note(index, now_ns, End::Failed(error));
         }
-        self.depart(index, now_ns);
+        self.depart(index, now_ns, false);
         // One that has answered before is opened again at once: servers close connections after so
         // many requests. One that never has could be refused a million times a second.
         if proven {

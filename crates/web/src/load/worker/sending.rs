@@ -175,7 +175,7 @@ impl Worker<'_> {
         if counted {
             self.note(index, now_ns, End::TimedOut);
         }
-        self.depart(index, now_ns);
+        self.depart(index, now_ns, false);
         self.freed(index, now_ns);
     }
 
@@ -248,8 +248,12 @@ impl Worker<'_> {
     /// The end: what has no answer is kept as what had passed by then.
     pub(super) fn finish(&mut self, now_ns: u64) {
         for index in 0..self.places() {
+            if !self.connections[index as usize].is_busy() {
+                continue;
+            }
+            self.was_there(index, now_ns, false);
             let connection = &self.connections[index as usize];
-            if connection.is_busy() && connection.is_counted {
+            if connection.is_counted {
                 self.tally.in_flight += 1;
                 self.tally.late_ns += now_ns.saturating_sub(self.end_ns) as f64;
                 connection.record(now_ns, &mut self.tally, |times| &mut times.censored);
@@ -268,7 +272,6 @@ impl Worker<'_> {
         let answers = asked.map(|line| line.iter().map(|place| place.answers).sum()).collect();
         let tally = &mut self.tally;
         tally.answers = answers;
-        tally.turns = self.connections.iter().map(|connection| connection.turns).collect();
         tally.read_bytes = self.wire.read_bytes;
         tally.written_bytes = self.wire.written_bytes;
         (tally.end_ns, tally.drained_ns) = (end_ns, now_ns);

@@ -108,7 +108,10 @@ impl Worker<'_> {
         let place = |slot: u16| index * streams + u32::from(slot);
         match heard {
             Heard::Done { slot, status } => self.complete(place(slot), status, true),
-            Heard::Reset { slot } => self.fail(place(slot), LoadError::StreamReset),
+            Heard::Reset { slot, code } => {
+                self.tally.explain(LoadError::StreamReset, || format!("error code {code}"));
+                self.fail(place(slot), LoadError::StreamReset);
+            }
             Heard::Refused { slot } => {
                 let cause = io::ErrorKind::ConnectionReset.into();
                 self.repeat(place(slot), LoadError::StreamReset, cause);
@@ -124,6 +127,7 @@ impl Worker<'_> {
         let carried = session.close();
         let closed = matches!(error, LoadError::Closed | LoadError::Reset);
         let kind = cause.kind();
+        self.tally.explain(error, || cause.to_string());
         if !was_up {
             self.not_opened(cause);
         }
