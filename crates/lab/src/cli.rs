@@ -350,7 +350,7 @@ pub(crate) struct SelftestArgs {
     pub(crate) profile: Profile,
     #[command(flatten)]
     pub(crate) plan: PlanArgs,
-    /// Print the grade and its evidence as JSON (docs/selftest.schema.json)
+    /// Print the grade and its evidence as JSON, in a layout that may change with each version
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -371,7 +371,7 @@ pub(crate) struct WhyArgs {
     pub(crate) time_limit: Option<u64>,
     #[command(flatten)]
     pub(crate) plan: PlanArgs,
-    /// Print the answer and its evidence as JSON (docs/why.schema.json)
+    /// Print the answer and its evidence as JSON, in a layout that may change with each version
     #[arg(long)]
     pub(crate) json: bool,
     /// The command with its arguments

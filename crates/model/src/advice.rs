@@ -9,8 +9,6 @@ use serde::{Deserialize, Serialize};
 /// those that say `point`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Advice {
-    /// [`crate::ADVICE_FORMAT`] of the writer.
-    pub format: u32,
     /// Version of the scruple that computed this.
     pub scruple: String,
     /// The session's name.

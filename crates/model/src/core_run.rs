@@ -6,8 +6,6 @@ use serde::{Deserialize, Serialize};
 /// What `scruple core` saw of one program. Everything is computed, and the same on every machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CoreRun {
-    /// [`crate::CORE_FORMAT`] of the writer.
-    pub format: u32,
     /// The version of scruple.
     pub scruple: String,
     /// The file, as it was named.

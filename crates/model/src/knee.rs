@@ -121,8 +121,6 @@ pub enum KneeEnd {
 /// The capacity of a server: the rate up to which its response time keeps a limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Knee {
-    /// [`crate::KNEE_FORMAT`] of the writer.
-    pub format: u32,
     /// The version of scruple.
     pub scruple: String,
     /// The load of the first trial; the others differ in rate and length.

@@ -105,32 +105,6 @@ pub const COMPARISON_FORMAT: u32 = 1;
 /// docs/fleet.schema.json describes the last.
 pub const FLEET_FORMAT: u32 = 1;
 
-/// Version of the layout of what `scruple scale --json` prints; docs/scale.schema.json describes it.
-pub const SCALING_FORMAT: u32 = 1;
-
-/// Version of the layout of what `scruple selftest --json` prints; docs/selftest.schema.json
-/// describes it.
-pub const SELFTEST_FORMAT: u32 = 1;
-
-/// Version of the layout of what `scruple plan --json` prints; docs/plan.schema.json describes it.
-pub const ADVICE_FORMAT: u32 = 3;
-
 /// Version of the layout of what `scruple load --json` prints; docs/load.schema.json describes it.
 pub const LOAD_FORMAT: u32 = 3;
 
-/// Version of the layout of what `scruple compare --json` prints of loads, and `scruple load --against`;
-/// docs/loads.schema.json describes it.
-pub const LOADS_FORMAT: u32 = 1;
-
-/// Version of the layout of what `scruple load --find-knee --json` prints; docs/knee.schema.json
-/// describes it.
-pub const KNEE_FORMAT: u32 = 2;
-
-/// Version of the layout of what `scruple core --json` prints; docs/core.schema.json describes it.
-pub const CORE_FORMAT: u32 = 1;
-
-/// Version of the layout of what `scruple why --json` prints; docs/why.schema.json describes it.
-pub const WHY_FORMAT: u32 = 1;
-
-/// Version of the layout of what `scruple waits --json` prints; docs/waits.schema.json describes it.
-pub const WATCHED_FORMAT: u32 = 1;

@@ -7,8 +7,6 @@ use serde::{Deserialize, Serialize};
 /// Loads against the first of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadComparison {
-    /// [`crate::LOADS_FORMAT`] of the writer.
-    pub format: u32,
     /// Version of scruple.
     pub scruple: String,
     /// The sides; the first is the base.

@@ -18,8 +18,6 @@ pub const SCALE_WORK: &str = "work";
 /// speedup went, why, and what to do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Scaling {
-    /// [`crate::SCALING_FORMAT`] of the writer.
-    pub format: u32,
     /// Version of the scruple that analysed.
     pub scruple: String,
     /// The session's name; null for data that were measured elsewhere.

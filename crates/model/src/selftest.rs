@@ -6,8 +6,6 @@ use serde::{Deserialize, Serialize};
 /// were planted, and from which size of effect on it may be trusted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Selftest {
-    /// [`crate::SELFTEST_FORMAT`] of the writer.
-    pub format: u32,
     /// Version of the scruple that analysed.
     pub scruple: String,
     /// The session's name.

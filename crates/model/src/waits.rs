@@ -167,8 +167,6 @@ impl Waits {
 /// What `scruple waits` saw of one program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Watched {
-    /// [`crate::WATCHED_FORMAT`] of the writer.
-    pub format: u32,
     /// The version of scruple.
     pub scruple: String,
     /// The command that was started, or the name of the process that was watched.

@@ -124,8 +124,6 @@ impl Squeeze {
 /// Which resource limits a program: what `scruple why --json` prints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Why {
-    /// [`crate::WHY_FORMAT`] of the writer.
-    pub format: u32,
     /// Version of the scruple that analysed.
     pub scruple: String,
     /// The session's name.

@@ -178,7 +178,6 @@ impl Watcher {
         let Looked { slots, looks, processes, threads, throttling, .. } = &mut self.looked;
         let (throttled_ns, cpus) = throttling.worst().unwrap_or_default();
         let mut watched = Watched {
-            format: model::WATCHED_FORMAT,
             command: self.command.clone(),
             pid: self.of.map(Pid::unsigned_abs),
             elapsed_ns: sys::clock::now_ns() - self.began_ns,

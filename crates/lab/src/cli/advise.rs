@@ -55,7 +55,7 @@ pub(crate) struct AdviseArgs {
     /// Write the answer as one HTML file also, with response time against load; `-` is standard output
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     pub(crate) html: Option<PathBuf>,
-    /// Print the answer as JSON (docs/plan.schema.json)
+    /// Print the answer as JSON, in a layout that may change with each version
     #[arg(long)]
     pub(crate) json: bool,
 }

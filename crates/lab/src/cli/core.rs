@@ -78,7 +78,7 @@ pub(crate) struct CoreArgs {
     /// They are the first, or those from the first cycle of --pipeline on. `-` is standard output.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// Print the result as JSON (docs/core.schema.json)
+    /// Print the result as JSON, in a layout that may change with each version
     #[arg(long)]
     pub(crate) json: bool,
     /// Take the pipeline of this name

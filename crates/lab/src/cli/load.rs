@@ -158,7 +158,7 @@ pub(crate) struct LoadArgs {
     /// With --find-knee: measure for this time at most [default: 3m]
     #[arg(long, value_name = "TIME", value_parser = quantity::duration_ms, requires = "find_knee")]
     pub(crate) time_budget: Option<u64>,
-    /// Print the result as JSON (docs/load.schema.json; with --find-knee docs/knee.schema.json)
+    /// Print the result as JSON (docs/load.schema.json; with --find-knee in a layout that may change)
     #[arg(long)]
     pub(crate) json: bool,
     /// Write the result as one HTML file also, which works offline; `-` is standard output

@@ -77,7 +77,7 @@ pub(crate) struct ScaleArgs {
     pub(crate) profile: Profile,
     #[command(flatten)]
     pub(crate) plan: PlanArgs,
-    /// Print the answer as JSON (docs/scale.schema.json)
+    /// Print the answer as JSON, in a layout that may change with each version
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -32,7 +32,7 @@ pub(crate) struct WaitsArgs {
     /// Stop watching after this time, such as 10s
     #[arg(long = "for", value_name = "TIME", value_parser = quantity::duration_ms)]
     pub(crate) limit: Option<u64>,
-    /// Print the result as JSON (docs/waits.schema.json)
+    /// Print the result as JSON, in a layout that may change with each version
     #[arg(long)]
     pub(crate) json: bool,
     /// Write the result as one HTML file also, which works offline; `-` is standard output

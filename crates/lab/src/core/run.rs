@@ -10,7 +10,7 @@ use isa::cache::Cache;
 use isa::pipeline::Cycles;
 use isa::system::{Config, Profile, Seen, System};
 use isa::{Kind, Machine, Step, Stopped};
-use model::{CORE_FORMAT, CoreCache, CoreCause, CoreFunction, CoreLine, CoreRun};
+use model::{CoreCache, CoreCause, CoreFunction, CoreLine, CoreRun};
 
 /// Steps between two questions whether to go on.
 pub(super) const UNASKED_STEPS: u64 = 1 << 22;
@@ -218,7 +218,6 @@ pub(super) fn result(loaded: &Loaded, config: &Config, ran: &Ran) -> CoreRun {
         ("both (second level)", system.second()),
     ];
     CoreRun {
-        format: CORE_FORMAT,
         scruple: session::VERSION.into(),
         file: loaded.file.path.clone(),
         sha256: loaded.file.sha256.clone(),

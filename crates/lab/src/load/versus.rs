@@ -55,7 +55,6 @@ pub(super) fn blocks(args: &LoadArgs, asked: &Asked, against: &str) -> anyhow::R
     }
     let sides = plans.map(|plan| LoadSide { name: plan.url.clone(), plan });
     let comparison = LoadComparison {
-        format: model::LOADS_FORMAT,
         scruple: session::VERSION.into(),
         sides: sides.into(),
         blocks: Some(blocks.len() as u32),
@@ -137,7 +136,6 @@ fn files(args: &CompareArgs) -> anyhow::Result<Exit> {
     }
     let sides = names.into_iter().zip(&read);
     let comparison = LoadComparison {
-        format: model::LOADS_FORMAT,
         scruple: session::VERSION.into(),
         sides: sides.map(|(name, result)| LoadSide { name, plan: result.plan.clone() }).collect(),
         blocks: None,

@@ -58,7 +58,6 @@ fn refused(model: &str, refusal: Refusal) -> Staffing {
 
 fn advice() -> Advice {
     Advice {
-        format: model::ADVICE_FORMAT,
         simulated: None,
         scruple: "test".into(),
         session: "2026-11-22T100000Z-host".into(),

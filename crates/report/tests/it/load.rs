@@ -24,7 +24,6 @@ fn knee() -> Knee {
         service_p95_ns: None,
     };
     Knee {
-        format: model::KNEE_FORMAT,
         scruple: "test".into(),
         plan: LoadPlan {
             arrivals: Arrivals::Poisson { per_s: 50.0, seed: 7 },
@@ -139,7 +138,6 @@ fn comparison() -> LoadComparison {
     let near = Estimate::between(0.93, 1.035, 1.15);
     let more = Estimate::between(1.02, 1.05, 1.08);
     LoadComparison {
-        format: model::LOADS_FORMAT,
         scruple: "test".into(),
         sides: vec![
             LoadSide { name: "before.json".into(), plan: plan() },

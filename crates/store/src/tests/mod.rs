@@ -2,10 +2,7 @@
 
 mod page;
 
-use model::{
-    Advice, Comparison, CoreRun, FleetResult, Knee, LoadComparison, LoadResult, Scaling, Selftest,
-    Summary, Watched, Why,
-};
+use model::{Comparison, FleetResult, LoadResult, Summary};
 use schemars::{JsonSchema, schema_for};
 
 /// A document that scruple writes as JSON.
@@ -30,62 +27,22 @@ fn document<T: JsonSchema>(
 }
 
 /// Returns all documents, in the order of docs/schemas.md.
-fn documents() -> [Document; 12] {
+fn documents() -> [Document; 4] {
     [
         document::<Summary>(
             "summary",
             "`summary.json`, and `scruple run --json`",
             &["format", "scruple", "session", "complete", "trust", "harness", "experiments"],
         ),
-        document::<Selftest>(
-            "selftest",
-            "`scruple selftest --json`",
-            &["format", "complete", "trusted", "sentence", "answers", "causes", "controls"],
-        ),
         document::<Comparison>(
             "comparison",
             "`scruple compare --json`",
             &["format", "scruple", "sides", "facts", "controls", "experiments", "gates"],
         ),
-        document::<Scaling>(
-            "scale",
-            "`scruple scale --json`",
-            &["format", "scruple", "answer", "advice", "causes", "levels", "throughput", "remarks"],
-        ),
-        document::<Why>(
-            "why",
-            "`scruple why --json`",
-            &["format", "answer", "squeezes", "not_squeezed", "counted", "warnings"],
-        ),
-        document::<Watched>(
-            "waits",
-            "`scruple waits --json`",
-            &["format", "command", "elapsed_ns", "cpu_ns", "time", "waits", "threads", "unasked"],
-        ),
-        document::<CoreRun>(
-            "core",
-            "`scruple core --json`",
-            &["format", "file", "failure", "instructions", "cycles", "causes", "caches", "lines"],
-        ),
-        document::<Advice>(
-            "plan",
-            "`scruple plan --json`",
-            &["format", "load", "costs", "models", "alike", "measured", "gaps"],
-        ),
         document::<LoadResult>(
             "load",
             "`scruple load --json`",
             &["format", "plan", "counts", "response", "service", "lateness", "audit", "doubts"],
-        ),
-        document::<LoadComparison>(
-            "loads",
-            "`scruple compare --json` of loads, and `scruple load --against --json`",
-            &["format", "scruple", "sides", "rows", "gates", "doubts"],
-        ),
-        document::<Knee>(
-            "knee",
-            "`scruple load --find-knee --json`",
-            &["format", "plan", "rules", "end", "trials", "doubts"],
         ),
         document::<FleetResult>(
             "fleet",

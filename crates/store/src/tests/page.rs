@@ -10,7 +10,9 @@ pub(super) fn page(documents: &[Document]) -> String {
         "# JSON schemas\n\nGenerated from the schemas; change the types in crates/model, not this \
          file. A field without *may be\nmissing* is always there. Units stand last in a name \
          ([glossary](glossary.md#units)).\nEach document has a `format`, a number that rises when \
-         its form changes.\n",
+         its form changes.\n\nThe JSON of `scale`, `why`, `waits`, `core`, `plan`, `selftest`, of \
+         `load --find-knee` and of compared loads\nhas the same names and units, but is not described \
+         here and has no `format`: it may change with each version\nof scruple.\n",
     );
     for Document { name, of, schema, .. } in documents {
         let schema: Value = serde_json::from_str(schema).unwrap();

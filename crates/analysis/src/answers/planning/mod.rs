@@ -100,7 +100,6 @@ pub fn plan(input: &PlanInput<'_>) -> Result<Advice, BadLoad> {
     };
     let name = |one: &Staffing| one.model.clone();
     Ok(Advice {
-        format: model::ADVICE_FORMAT,
         scruple: input.scruple.into(),
         session: input.session.into(),
         load: load.clone(),

@@ -35,7 +35,7 @@ pub use words::{cause as cause_words, loss as loss_words, standing as standing_w
 use crate::session::outcomes::incomplete;
 use level::{Level, centre, laws_for, levels, ratio};
 use model::{
-    Design, Estimate, Record, SCALING_FORMAT, ScaleCurve, ScaleLevel, ScaleWork, Scaling, Unit,
+    Design, Estimate, Record, ScaleCurve, ScaleLevel, ScaleWork, Scaling, Unit,
 };
 pub use model::{SCALE_COPIES as COPIES, SCALE_WORK as WORK, SCALE_WORKERS as WORKERS};
 use paired::{Paired, paired};
@@ -141,7 +141,6 @@ pub fn scaling(input: &ScaleInput<'_>) -> Scaling {
         curve: &throughput,
     });
     let mut scaling = Scaling {
-        format: SCALING_FORMAT,
         scruple: input.scruple.into(),
         session: input.session.map(Into::into),
         source: input.source.clone(),

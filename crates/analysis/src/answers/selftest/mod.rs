@@ -19,7 +19,7 @@ use crate::session::outcomes::without_fractions;
 use crate::session::verdict::blocks_for;
 use model::{
     AnswerStanding, CauseStanding, DiagnosisResult, ExperimentSummary, PlantedResult, Quantity,
-    QuantityResult, SELFTEST_FORMAT, Selftest, Standing, Summary, TrustGrade, Unit,
+    QuantityResult, Selftest, Standing, Summary, TrustGrade, Unit,
 };
 use std::cmp::Ordering;
 
@@ -48,7 +48,6 @@ pub fn selftest(summary: &Summary) -> Selftest {
     let sizes = Sizes::of(&answers);
     let grade = grade(&described, &sizes);
     Selftest {
-        format: SELFTEST_FORMAT,
         scruple: summary.scruple.clone(),
         session: summary.session.clone(),
         folder: None,

@@ -30,7 +30,7 @@ use crate::stats::interval::{BLOCKS_FREE, Located, centre, median_located, ratio
 use model::squeezed::{CO_RUNNER_CPU, CPU_LOST, TAKEN};
 use model::{
     BESIDE, Cell, Design, Dose, Estimate, NOTHING, NOTHING_AGAIN, NotSqueezed, Outcome, Price,
-    Quantity, QuantityResult, Record, Resource, Squeeze, SqueezeResult, Treatment, WHY_FORMAT, Why,
+    Quantity, QuantityResult, Record, Resource, Squeeze, SqueezeResult, Treatment, Why,
     WhyCount, measures,
 };
 
@@ -106,7 +106,6 @@ pub fn why(
     let rank = |one: &SqueezeResult| one.elasticity.as_ref().map_or(f64::NEG_INFINITY, |e| e.point);
     squeezes.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
     let mut described = Why {
-        format: WHY_FORMAT,
         scruple: scruple.into(),
         session: session.into(),
         folder: None,

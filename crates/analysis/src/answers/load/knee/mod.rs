@@ -577,7 +577,6 @@ impl KneeSearch {
         let below = |trial: &&KneeTrial| broke.is_none_or(|broke| trial.per_s < broke.per_s);
         let held = open().filter(|trial| trial.held()).filter(below).map(|trial| trial.per_s);
         Knee {
-            format: model::KNEE_FORMAT,
             scruple: scruple.into(),
             plan: plan.clone(),
             rules: self.rules,
