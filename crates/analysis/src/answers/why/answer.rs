@@ -5,12 +5,13 @@
 //! first what the time goes by (CPU time, storage, timers, or none of them), and, where that is the
 //! CPU, what the CPU waits for.
 
+use super::threads::{kind, share};
 use super::time::{decided, longest, most, running, waited};
 use super::{LIVES_ON, threads};
 use crate::stats::interval::BLOCKS_FREE;
 use model::measures::{CPU_SHARE, MAJOR_FAULTS, STORAGE_READ, STORAGE_WRITTEN, VOLUNTARY};
 use model::{Estimate, Price, Resource, SqueezeResult, WaitKind, Why, WhyWait};
-use wording::number::{self, Terms};
+use wording::number;
 
 /// The part of the elasticity to CPU time from which what lies within it is named instead.
 const WITHIN: f64 = 0.4;
@@ -281,31 +282,6 @@ fn waits_agree(described: &Why, resource: Resource) -> Result<bool, String> {
 
 fn of_cpu(resource: Resource) -> bool {
     matches!(resource, Resource::Cpu | Resource::Memory | Resource::Cache)
-}
-
-/// "93 % [90, 95]".
-pub(super) fn share(share: &Estimate) -> String {
-    number::estimate(share, Terms::Share)
-}
-
-/// Returns what a program waits for by its kind, in words.
-pub fn kind(kind: WaitKind) -> &'static str {
-    match kind {
-        WaitKind::Lock => "a lock",
-        WaitKind::Signal => "another thread or process",
-        WaitKind::Hidden => "another thread (by a lock, a channel or a queue)",
-        WaitKind::Message => "a message of another thread or process",
-        WaitKind::Barrier => "a barrier",
-        WaitKind::Thread => "the end of another thread",
-        WaitKind::Child => "a child process",
-        WaitKind::Storage => "storage",
-        WaitKind::Socket => "a socket",
-        WaitKind::Pipe => "a pipe",
-        WaitKind::Timer => "a timer",
-        WaitKind::Event => "one of several descriptors",
-        WaitKind::Memory => "a page of memory",
-        WaitKind::Unknown => "something that was not recognised",
-    }
 }
 
 /// "It waits for storage for 93 % [90, 95] of its time: /tmp/x."

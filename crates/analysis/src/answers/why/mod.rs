@@ -18,8 +18,8 @@ mod time;
 #[cfg(test)]
 mod tests;
 
-pub use answer::kind;
 pub use next::{PLAIN_BLOCKS, is_plain, next};
+pub use threads::kind;
 
 use crate::session::disturbance::disturbed;
 use crate::session::effect::answered;

@@ -1,6 +1,5 @@
 //! What limits a program of several threads, by what they do while nothing is taken from it.
 
-use super::answer::{kind, share};
 use super::time::{decided, longest};
 use model::{Estimate, WaitKind, WhyTime, WhyWait};
 use wording::number::{self, Terms};
@@ -151,4 +150,29 @@ pub(super) fn used(time: &WhyTime) -> Option<String> {
         let used = used.point;
         format!(" It uses {used:.2} of the {cpus} CPUs that it may use.")
     })
+}
+
+/// "93 % [90, 95]".
+pub(super) fn share(share: &Estimate) -> String {
+    number::estimate(share, Terms::Share)
+}
+
+/// Returns what a program waits for by its kind, in words.
+pub fn kind(kind: WaitKind) -> &'static str {
+    match kind {
+        WaitKind::Lock => "a lock",
+        WaitKind::Signal => "another thread or process",
+        WaitKind::Hidden => "another thread (by a lock, a channel or a queue)",
+        WaitKind::Message => "a message of another thread or process",
+        WaitKind::Barrier => "a barrier",
+        WaitKind::Thread => "the end of another thread",
+        WaitKind::Child => "a child process",
+        WaitKind::Storage => "storage",
+        WaitKind::Socket => "a socket",
+        WaitKind::Pipe => "a pipe",
+        WaitKind::Timer => "a timer",
+        WaitKind::Event => "one of several descriptors",
+        WaitKind::Memory => "a page of memory",
+        WaitKind::Unknown => "something that was not recognised",
+    }
 }

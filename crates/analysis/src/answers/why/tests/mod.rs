@@ -154,7 +154,7 @@ fn a_streaming_program_lives_on_memory_though_it_is_as_elastic_to_the_cpu() {
     assert!(residual.low < 0.0 && residual.high > 0.0, "{residual:?}");
 }
 
-/// Wakers cost a loop three times what they have themselves: switches and interrupts fall to whoever
+/// Wakers cost a loop three times what they have themselves: switches and interrupts fall to the thread that
 /// is on the CPU.
 #[test]
 fn a_loop_lives_on_cpu_time_whatever_wake_ups_cost_it() {
@@ -239,7 +239,7 @@ fn intervals_of_elasticities_cover_the_truth() {
                 })
                 .count();
             let share = covered as f64 / sessions as f64;
-            // 95 %, and three standard errors of so many sessions.
+            // 95 %, and three standard errors of that number of sessions.
             assert!((0.917..=0.983).contains(&share), "{resource:?}, {blocks} blocks: {share}");
         }
     }
