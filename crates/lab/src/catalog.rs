@@ -76,6 +76,7 @@ pub(crate) fn again(stored: &Design, preset: Option<&model::Preset>) -> anyhow::
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 mod tests {
     use super::*;
 

@@ -101,14 +101,14 @@ fn main() -> ExitCode {
 /// Checks that this process can measure and clean up behind itself at all.
 ///
 /// # Errors
-/// A filter kills whoever makes a system call that it needs, or /proc numbers processes in another way.
+/// A filter kills a process that makes a system call that is needed, or /proc numbers processes in another way.
 fn must_be_able_to_measure() -> anyhow::Result<()> {
     if let Some(deadly) = sys::refusal::deadly() {
         anyhow::bail!("{deadly}");
     }
     anyhow::ensure!(
         !sys::inherited::proc_is_foreign(),
-        "/proc shows the processes of another namespace, so that those of a trial cannot be told from others; \
+        "/proc shows the processes of another namespace, so that those of a trial are not known from others; \
          mount one of its own (unshare --mount-proc, or mount -t proc proc /proc)"
     );
     Ok(())

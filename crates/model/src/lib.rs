@@ -107,4 +107,3 @@ pub const FLEET_FORMAT: u32 = 1;
 
 /// Version of the layout of what `scruple load --json` prints; docs/load.schema.json describes it.
 pub const LOAD_FORMAT: u32 = 3;
-

@@ -78,7 +78,7 @@ pub(crate) fn lost(lost: &Lost) -> String {
 }
 
 /// Returns where a claim's number must lie. Of something that is counted whole, a region ends between two
-/// counts, so that none lies on its edge, and is told by the counts in it: "5 or more" for "at least 4.5".
+/// counts, so that none lies on its edge, and its words name the counts in it: "5 or more" for "at least 4.5".
 pub(crate) fn claimed(
     quantity: &Quantity,
     holds_if: Region,

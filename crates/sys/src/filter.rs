@@ -17,7 +17,7 @@ pub struct Filter<'a> {
     pub errno: i32,
 }
 
-/// In the place of an error number: whoever makes the call is killed.
+/// In the place of an error number: a process that makes the call is killed.
 pub const KILL: i32 = -1;
 
 /// Where the kernel puts the number of a call (`struct seccomp_data`).

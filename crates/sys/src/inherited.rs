@@ -46,24 +46,8 @@ const MEMORY_POLICIES: [&str; 7] = [
 
 /// The beginnings of the names of variables that change how programs run: the dynamic linker's, those of
 /// allocators, of OpenMP, and of runtimes.
-const VARIABLES: [&str; 16] = [
-    "LD_PRELOAD",
-    "LD_LIBRARY_PATH",
-    "LD_AUDIT",
-    "LD_BIND_NOW",
-    "GLIBC_TUNABLES",
-    "MALLOC_",
-    "MIMALLOC_",
-    "JE_MALLOC_CONF",
-    "OMP_",
-    "GOMP_",
-    "KMP_",
-    "GOMAXPROCS",
-    "GOGC",
-    "GODEBUG",
-    "JAVA_TOOL_OPTIONS",
-    "PYTHONMALLOC",
-];
+const VARIABLES: &str = "LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT LD_BIND_NOW GLIBC_TUNABLES MALLOC_ MIMALLOC_ \
+    JE_MALLOC_CONF OMP_ GOMP_ KMP_ GOMAXPROCS GOGC GODEBUG JAVA_TOOL_OPTIONS PYTHONMALLOC";
 
 /// The most characters of such a variable's value.
 const VALUE_CHARACTERS_MAX: usize = 200;
@@ -146,9 +130,8 @@ pub fn facts() -> BTreeMap<String, String> {
 /// Returns the variables of the environment that change how programs run, with their values.
 fn variables() -> Option<String> {
     let is_known = |name: &str| {
-        VARIABLES
-            .iter()
-            .any(|known| name == *known || known.ends_with('_') && name.starts_with(known))
+        let mut known = VARIABLES.split_whitespace();
+        known.any(|known| name == known || known.ends_with('_') && name.starts_with(known))
     };
     let mut all: Vec<String> = std::env::vars_os()
         .map(|(name, value)| (name.to_string_lossy().into_owned(), value))

@@ -194,7 +194,7 @@ const AT_THE_START: [Call<'static>; 4] = [
     some("setpriority", "put trials before others"),
 ];
 
-/// Returns an error for the first call that a filter here answers by killing whoever makes it, as filters of
+/// Returns an error for the first call for which a filter here kills the process that makes it, as filters of
 /// services do; `None` if none does. Children try them, so that this process goes on.
 pub fn deadly() -> Option<String> {
     // Nothing of this needs a file: without a filter the kernel says so.
@@ -206,7 +206,7 @@ pub fn deadly() -> Option<String> {
     let (call, _) = rejecting.chain(ASKING).find(|(call, first)| kills(call, *first))?;
     let Call { name, serves, .. } = call;
     Some(format!(
-        "a filter of system calls (seccomp) kills whoever calls {name}, and scruple needs it to {serves}. In a \
+        "a filter of system calls (seccomp) kills a process that calls {name}, and scruple needs it to {serves}. In a \
          container, --security-opt seccomp=unconfined, or a profile with {name}, allows it; in a service, \
          SystemCallFilter={name}, or SystemCallErrorNumber=EPERM, with which it is refused"
     ))

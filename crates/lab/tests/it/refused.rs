@@ -96,7 +96,7 @@ fn a_filter_that_kills_is_named_before_it_does() {
             let output = under(filter, words, &[]);
             assert_eq!(output.status.code(), Some(2), "{call}: {}", said(&output));
             let text = said(&output).split_whitespace().collect::<Vec<_>>().join(" ");
-            assert!(text.contains(&format!("kills whoever calls {call}")), "{call}: {text}");
+            assert!(text.contains(&format!("kills a process that calls {call}")), "{call}: {text}");
         }
         let reads = under(filter, "list", &[]);
         assert!(reads.status.success(), "{call}: {}", said(&reads));

@@ -34,9 +34,7 @@ pub use words::{cause as cause_words, loss as loss_words, standing as standing_w
 
 use crate::session::outcomes::incomplete;
 use level::{Level, centre, laws_for, levels, ratio};
-use model::{
-    Design, Estimate, Record, ScaleCurve, ScaleLevel, ScaleWork, Scaling, Unit,
-};
+use model::{Design, Estimate, Record, ScaleCurve, ScaleLevel, ScaleWork, Scaling, Unit};
 pub use model::{SCALE_COPIES as COPIES, SCALE_WORK as WORK, SCALE_WORKERS as WORKERS};
 use paired::{Paired, paired};
 

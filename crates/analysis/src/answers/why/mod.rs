@@ -30,8 +30,8 @@ use crate::stats::interval::{BLOCKS_FREE, Located, centre, median_located, ratio
 use model::squeezed::{CO_RUNNER_CPU, CPU_LOST, TAKEN};
 use model::{
     BESIDE, Cell, Design, Dose, Estimate, NOTHING, NOTHING_AGAIN, NotSqueezed, Outcome, Price,
-    Quantity, QuantityResult, Record, Resource, Squeeze, SqueezeResult, Treatment, Why,
-    WhyCount, measures,
+    Quantity, QuantityResult, Record, Resource, Squeeze, SqueezeResult, Treatment, Why, WhyCount,
+    measures,
 };
 
 /// What the kernel counts of a program that belongs to the answer, where it is recorded.
