@@ -29,6 +29,7 @@ mod fixture;
 #[path = "../tests/support/searches.rs"]
 mod searches;
 #[cfg(test)]
+#[expect(dead_code, reason = "the battery of searches uses the rest")]
 #[path = "../tests/support/servers.rs"]
 mod servers;
 #[cfg(test)]

@@ -148,6 +148,10 @@ pub struct Knee {
     pub broke_by: Option<KneeBreak>,
     /// Why the search ended.
     pub end: KneeEnd,
+    /// The median response time of one request at a time at first and at the end, in ns, if the server became
+    /// slower in between; else null.
+    #[serde(default)]
+    pub slowed_ns: Option<[u64; 2]>,
     /// All trials, in the order in which they were measured.
     pub trials: Vec<KneeTrial>,
     /// Sentences that say what makes this result doubtful; empty where nothing does.

@@ -1,7 +1,7 @@
 //! The highest rate that a server sustains.
 
 use super::load::{alike, answer, begin, doubts, rate, time, time_or_unknown};
-use crate::doc::{Block, Doc, Role, Table};
+use crate::doc::{Block, Doc, Role, Table, Tone};
 use model::{Knee, KneeBreak, KneeEnd, KneeRules, KneeStage, KneeTrial};
 use wording::counted;
 use wording::number::{Parts, Terms, duration_s, parts};
@@ -12,6 +12,7 @@ pub fn knee(knee: &Knee) -> Doc<'static> {
     let mut doc = begin(&knee.scruple, "the capacity of a server", &knee.plan, &lead);
     doc.push(answer(knee.capacity_per_s.is_some() || knee.held_per_s.is_some(), capacity(knee)));
     doc.push(Block::paragraph(Role::Further, criterion(knee)));
+    doc.blocks.extend(knee.slowed_ns.map(slowed));
     doc.blocks.extend(doubts(&knee.doubts));
     doc.push(Block::heading(2, "Trials, in requests per second"));
     doc.push(Block::Table(table(knee)));
@@ -26,7 +27,7 @@ fn capacity(knee: &Knee) -> String {
         // Where a model gives the capacity, its interval lies on both sides of it.
         let is_bracket = capacity.low == capacity.point;
         let meaning = match knee.broke_by {
-            Some(KneeBreak::Throughput) if is_bracket => "from what held to what broke, in",
+            _ if is_bracket => "from what held to what broke, in",
             _ => "95 % confidence interval over",
         };
         return format!(
@@ -54,6 +55,16 @@ fn capacity(knee: &Knee) -> String {
         _ if knee.limit_ns.is_some() => "There was no time to try a rate.".into(),
         _ => "No request was answered.".into(),
     }
+}
+
+/// Returns that the server became slower.
+fn slowed([first, last]: [u64; 2]) -> Block<'static> {
+    let [first, last] = [first, last].map(|ns| time(ns as f64));
+    let text = format!(
+        "The server became slower during the search: one request at a time took {first} at first and {last} at \
+         the end (medians). The capacity is that of neither."
+    );
+    Block::note(Tone::Care, text)
 }
 
 /// Returns how long an interval would take.

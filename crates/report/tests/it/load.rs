@@ -55,6 +55,7 @@ fn knee() -> Knee {
         broke_per_s: Some(862.0),
         broke_by: Some(KneeBreak::ResponseTime),
         end: KneeEnd::Precise,
+        slowed_ns: None,
         trials: vec![
             trial(KneeStage::Alone, 512.3, Some(3_160_000), 0),
             trial(KneeStage::Search, 768.0, Some(13_100_000), 32),

@@ -414,11 +414,7 @@ fn staffed(load: &Load, model: &Model, margin: bool) -> Result<Staffing, laws::E
         return Ok(staffing);
     }
     let cheap = with_headroom(&Case { spread, ..point })?.ok();
-    let least = match point.spread {
-        Spread::Exponential => Case { spread: Spread::Equal, ..point },
-        _ => point,
-    };
-    let least = play::done(&least, arrivals, needed.workers)?;
+    let least = play::done(&evenly(point), arrivals, needed.workers)?;
     Ok(Staffing {
         workers: Some(needed.workers),
         workers_point: cheap.map(|done| done.workers),
@@ -439,6 +435,14 @@ fn staffed(load: &Load, model: &Model, margin: bool) -> Result<Staffing, laws::E
         rate_most_per_s: needed.rate_most.map(|rate| rate * 1e9),
         ..staffing
     })
+}
+
+/// Returns the same queue with the least scatter that is possible, where nothing is known of it.
+fn evenly<'a>(point: Case<'a>) -> Case<'a> {
+    match point.spread {
+        Spread::Exponential => Case { spread: Spread::Equal, ..point },
+        _ => point,
+    }
 }
 
 /// Returns how the requests of a load come to a machine.

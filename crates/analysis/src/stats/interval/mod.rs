@@ -206,10 +206,10 @@ impl Located {
     /// is negative is not negative.
     pub(crate) fn drifting(self, correlation: Option<f64>) -> Self {
         let freedom = self.samples as f64 - 1.0;
-        let mut level = self.depending(correlation, freedom);
-        let least = if level.ascending.iter().any(|it| *it < 0.0) { f64::MIN } else { 0.0 };
-        (level.low, level.wide.0) = (level.low.max(least), level.wide.0.max(least));
-        level
+        let least = if self.ascending.iter().any(|it| *it < 0.0) { f64::MIN } else { 0.0 };
+        let level = self.depending(correlation, freedom);
+        let (low, high) = level.wide;
+        Located { low: level.low.max(least), wide: (low.max(least), high), ..level }
     }
 
     fn depending(self, correlation: Option<f64>, freedom: f64) -> Self {

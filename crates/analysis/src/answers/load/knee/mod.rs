@@ -8,12 +8,12 @@
 //! counted (`twin`).
 
 use super::MeasuredRequest;
-use model::{Estimate, Knee, KneeBreak, KneeEnd, KneeRules, KneeStage, KneeTrial, LoadPlan};
+use model::{Estimate, KneeEnd, KneeRules, KneeStage, KneeTrial};
 use modelled::Measured;
-use refusals::broken_by;
 use simulated_queue::{LATE_LEAST, SimulatedQueue, Trace};
 
 mod demands;
+mod finish;
 mod modelled;
 mod refusals;
 mod simulated_queue;
@@ -155,6 +155,8 @@ pub struct KneeSearch {
     modelled_per_s: Option<f64>,
     /// The last estimate, and of how many trials.
     estimate: Option<(usize, Option<Estimate>)>,
+    /// Why the search ends, once it is to end.
+    ended: Option<KneeEnd>,
 }
 
 impl KneeSearch {
@@ -171,6 +173,7 @@ impl KneeSearch {
             checked_at: CHECK_FROM,
             modelled_per_s: None,
             estimate: None,
+            ended: None,
         }
     }
 
@@ -198,6 +201,9 @@ impl KneeSearch {
 
     /// Adds what one request at a time showed, and how many answers there were at all.
     pub fn add_alone(&mut self, trial: KneeTrial, answered: u64) {
+        if self.ended.is_some() {
+            return self.add_last(trial, answered);
+        }
         let known = trial.p95_ns.filter(|_| answered > 0 && trial.elapsed_ns > 0);
         self.alone = known.map(|p95_ns| Alone {
             per_s: answered as f64 * 1e9 / trial.elapsed_ns as f64,
@@ -248,6 +254,19 @@ impl KneeSearch {
     /// Returns the next trial, `left_ns` being the time that is left. The same trials and times give the
     /// same answer, and every chain of answers ends.
     pub fn next(&mut self, left_ns: f64) -> KneeStep {
+        if let Some(end) = self.ended {
+            return KneeStep::End(end);
+        }
+        match self.step(left_ns - self.last_ns(left_ns)) {
+            KneeStep::End(end) => {
+                self.ended = Some(end);
+                self.last(end, left_ns)
+            }
+            step => step,
+        }
+    }
+
+    fn step(&mut self, left_ns: f64) -> KneeStep {
         if self.trials.is_empty() {
             let length_ms = (ALONE_NS.min(left_ns / 4.0) / 1e6).max(1.0) as u64;
             return KneeStep::Alone { requests: ALONE_REQUESTS, length_ms, per_s: None };
@@ -561,39 +580,5 @@ impl KneeSearch {
             level: 0.95,
             samples: measured().count() as u32,
         })
-    }
-
-    /// Returns what the trials say, and why no more were measured.
-    pub fn finish(
-        mut self,
-        scruple: &str,
-        plan: &LoadPlan,
-        end: KneeEnd,
-        doubts: Vec<String>,
-    ) -> Knee {
-        let capacity_per_s = self.capacity();
-        let open = || self.trials.iter().filter(|trial| trial.stage != KneeStage::Alone);
-        let broke = open().filter(|trial| !trial.held()).min_by(|a, b| a.per_s.total_cmp(&b.per_s));
-        let below = |trial: &&KneeTrial| broke.is_none_or(|broke| trial.per_s < broke.per_s);
-        let held = open().filter(|trial| trial.held()).filter(below).map(|trial| trial.per_s);
-        Knee {
-            scruple: scruple.into(),
-            plan: plan.clone(),
-            rules: self.rules,
-            limit_ns: self.limit_ns(),
-            alone_p95_ns: self.alone.map(|alone| alone.p95_ns),
-            roughly_per_s: capacity_per_s.is_none().then(|| self.roughly_per_s()).flatten(),
-            needed_ns: capacity_per_s.is_none().then(|| self.needed_ns()).flatten(),
-            capacity_per_s,
-            held_per_s: held.reduce(f64::max),
-            broke_per_s: broke.map(|trial| trial.per_s),
-            broke_by: match self.refuses() {
-                true => Some(KneeBreak::Throughput),
-                false => broke.map(broken_by),
-            },
-            end,
-            trials: self.trials.clone(),
-            doubts,
-        }
     }
 }

@@ -1,9 +1,11 @@
 //! Searches against servers whose capacity is known, and against some that have none.
 
+use super::refusals::broken_by;
 use super::*;
 use crate::searches::{self, conduct, rules};
 use crate::servers::{Scatter, Server};
 use laws::station::Station;
+use model::KneeBreak;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -257,6 +259,61 @@ fn trials_that_were_disturbed_do_not_end_it_far_below() {
     assert!(lowest > truth / 5.0, "{lowest} of {truth}");
     let capacity = knee.capacity_per_s.unwrap();
     assert!(capacity.low < truth && truth < capacity.high, "{capacity:?} of {truth}");
+}
+
+/// Loads on a server of one whose requests take `ms` at first and `slower` times as long after so many.
+fn slowing(ms: f64, after: usize, slower: f64) -> impl FnMut(f64, f64) -> Vec<MeasuredRequest> {
+    let (mut served, mut seed) = (0, 0);
+    move |per_s, length_ns| {
+        seed += 1;
+        let (mut free_ns, mut all) = (0, made_up(per_s, length_ns, seed, |_| Some(0)));
+        for one in &mut all {
+            served += 1;
+            let times = if served > after { slower } else { 1.0 };
+            free_ns = free_ns.max(one.at_ns) + (times * ms * 1e6) as u64;
+            one.done_ns = Some(free_ns);
+        }
+        all
+    }
+}
+
+#[test]
+fn a_server_that_slows_down_is_said_to() {
+    let search = |after, slower: f64| {
+        let mut loads = slowing(2.0, after, slower);
+        let open = |per_s: f64, length_ns: f64| (loads(per_s, length_ns), 0.0);
+        let mut asked = 0;
+        let alone = |requests: u64, _: f64| {
+            asked += 1;
+            let times = if asked > 1 && after < usize::MAX { slower } else { 1.0 };
+            vec![times * 2e6; requests as usize]
+        };
+        conduct(KneeRules { budget_ns: 60_000_000_000, ..rules(Some(20.0)) }, alone, open)
+    };
+    let (knee, seconds) = search(2_000, 1.5);
+    assert_eq!(knee.slowed_ns, Some([2_000_000, 3_000_000]), "{knee:?}");
+    assert_eq!(knee.trials.last().map(|trial| trial.stage), Some(KneeStage::Alone));
+    assert!(seconds <= 65.0, "{seconds}");
+    let (knee, _) = search(usize::MAX, 1.5);
+    assert!(knee.slowed_ns.is_none() && knee.capacity_per_s.is_some(), "{knee:?}");
+}
+
+#[test]
+fn no_capacity_lies_where_more_requests_fail_than_may() {
+    // A queue of one server that also fails one request in ten from 300 per second on.
+    let mut loads = slowing(2.0, usize::MAX, 1.0);
+    let open = |per_s: f64, length_ns: f64| {
+        let mut all = loads(per_s, length_ns);
+        if per_s > 300.0 {
+            all.iter_mut().step_by(10).for_each(|one| one.refused = true);
+        }
+        (all, 0.0)
+    };
+    let alone = |requests: u64, _: f64| vec![2e6; requests as usize];
+    let (knee, _) = conduct(rules(Some(20.0)), alone, open);
+    let found = knee.capacity_per_s;
+    assert!(found.is_none_or(|found| found.point <= 306.0), "{found:?}");
+    assert!(knee.held_per_s.is_none_or(|held| held <= 300.0), "{:?}", knee.held_per_s);
 }
 
 proptest::proptest! {
