@@ -201,17 +201,6 @@ impl Located {
         self.depending(correlation, among.map_or(0.0, |among| (among - 1.0).max(FREEDOM_MIN)))
     }
 
-    /// Returns the same as [`Located::following`] for a level, which no verdict rests on alone and which may drift
-    /// with the machine: the variance has the degrees of freedom of all blocks. A level of numbers of which none
-    /// is negative is not negative.
-    pub(crate) fn drifting(self, correlation: Option<f64>) -> Self {
-        let freedom = self.samples as f64 - 1.0;
-        let least = if self.ascending.iter().any(|it| *it < 0.0) { f64::MIN } else { 0.0 };
-        let level = self.depending(correlation, freedom);
-        let (low, high) = level.wide;
-        Located { low: level.low.max(least), wide: (low.max(least), high), ..level }
-    }
-
     fn depending(self, correlation: Option<f64>, freedom: f64) -> Self {
         let Some(correlation) = correlation else { return self };
         if self.ascending.len() < BLOCKS_FREE || self.agrees {
@@ -599,5 +588,6 @@ fn fieller(above: &[f64], below: &[f64]) -> Option<Located> {
     Some(Located::new(&effects, top / bottom, low, high))
 }
 
+mod level;
 #[cfg(test)]
 mod tests;

@@ -261,7 +261,7 @@ fn trials_that_were_disturbed_do_not_end_it_far_below() {
     assert!(capacity.low < truth && truth < capacity.high, "{capacity:?} of {truth}");
 }
 
-/// Loads on a server of one whose requests take `ms` at first and `slower` times as long after so many.
+/// Loads on a server of one whose requests take `ms` at first and `slower` times as long after `after` of them.
 fn slowing(ms: f64, after: usize, slower: f64) -> impl FnMut(f64, f64) -> Vec<MeasuredRequest> {
     let (mut served, mut seed) = (0, 0);
     move |per_s, length_ns| {

@@ -339,30 +339,6 @@ fn an_unknown_spread_refuses_no_target_that_equal_times_meet() {
 }
 
 #[test]
-fn memory_is_that_of_the_worst_end_and_of_the_users_own() {
-    let session = Session::new(0.0);
-    let roomy = Load { memory_bytes: Some(1e9), worker_memory_bytes: 10e6, ..load() };
-    let advice = session.plan(roomy.clone());
-    let process = of(&advice, "process");
-    let each = 10e6 + 1.1 * 200e3;
-    assert_eq!(process.memory_bytes, Some(f64::from(process.workers.unwrap()) * each));
-    let small = session.plan(Load { memory_bytes: Some(100e6), ..roomy });
-    assert_eq!(
-        of(&small, "process").refusal,
-        Some(Refusal::Memory {
-            needed_bytes: f64::from(process.workers.unwrap()) * each,
-            workers_fit: 9
-        })
-    );
-    // Without a measure of memory nothing is recommended that must fit into some.
-    let blind = Session::new(0.0).without("workers");
-    let advice = blind.plan(Load { memory_bytes: Some(1e9), ..load() });
-    assert_eq!(advice.recommended, None);
-    assert!(advice.gaps.iter().any(|gap| gap.measure == "scruple run footprint"));
-    assert_eq!(blind.plan(load()).recommended.as_deref(), Some("pool"));
-}
-
-#[test]
 fn a_session_that_measured_nothing_of_it_says_what_to_measure() {
     let advice = Session::new(0.0).without("create").plan(load());
     assert!(advice.models.is_empty() && advice.recommended.is_none());
