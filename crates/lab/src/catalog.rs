@@ -48,11 +48,12 @@ pub(crate) fn known(what: &str, name: &str, known: &[&str]) -> anyhow::Result<()
     let about =
         report::experiments_about(name, &designs).into_iter().map(|design| design.id.as_str());
     let about: Vec<&str> = about.filter(|id| known.contains(id)).take(ABOUT_MAX).collect();
-    let hint = match (about.is_empty(), ask::meant(name, known.iter().copied())) {
-        (false, _) => format!("about it: {}. ", about.join(", ")),
-        (true, Some(meant)) => format!("did you mean {meant}? "),
-        (true, None) => String::new(),
-    };
+    let meant = ask::meant(name, known.iter().copied());
+    let meant = meant.filter(|meant| about.is_empty() || about.contains(meant));
+    let mut hint = meant.map_or(String::new(), |meant| format!("did you mean {meant}? "));
+    if about.iter().any(|id| Some(*id) != meant) {
+        hint.push_str(&format!("about it: {}. ", about.join(", ")));
+    }
     bail!("{what} {name:?}; {hint}there are: {}", known.join(", "))
 }
 

@@ -47,7 +47,7 @@ fn sessions_of_other_experiments_are_left_out_by_name() {
     let mut command = scruple();
     command.arg("ask").args([recorded("later"), recorded("servers")]).args([text, "--json"]);
     let output = command.output().unwrap();
-    assert!(output.status.success(), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
     let answers: Vec<Asked> = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(answers.len(), 1);
     let noted = String::from_utf8_lossy(&output.stderr);

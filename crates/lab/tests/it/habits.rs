@@ -106,7 +106,6 @@ fn a_mistyped_experiment_is_recognised() {
     let folder = measured();
     for words in [
         &["run", "server"][..],
-        &["explain", "server"],
         &["report", "server"],
         &["report", "2026-11-25T010203Z-vm", "server"],
         &["export", "-e", "server"],
@@ -119,6 +118,9 @@ fn a_mistyped_experiment_is_recognised() {
         assert_eq!(output.status.code(), Some(2), "{}", said(&output));
         assert!(error.contains("did you mean servers?"), "{words:?}: {error}");
     }
+    let explained = within(folder.path(), &["explain", "server"]);
+    assert_eq!(explained.status.code(), Some(0), "{}", said(&explained));
+    assert!(said(&explained).contains("servers  How fast"), "{}", said(&explained));
 }
 
 #[test]

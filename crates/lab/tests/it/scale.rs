@@ -34,7 +34,6 @@ fn refused(words: &[&str], part: &str) {
 #[test]
 fn figures_from_a_file_are_fitted() {
     let told = json(&scale(&["--fit", RAYTRACER, "--json"]));
-    assert_eq!(told["format"], 1);
     assert_eq!(told["session"], Value::Null);
     let fits = told["throughput"]["fits"].as_array().unwrap();
     let usl = fits.iter().find(|fit| fit["law"] == "universal").unwrap();

@@ -31,7 +31,6 @@ fn a_command_is_squeezed_and_the_stored_session_tells_the_same() {
     // Braces of the command's own are no placeholders.
     let command = ["sh", "-c", "echo '{n}' ; sleep 0.02"];
     let told = json(&measured(&session, &["--json"], &command));
-    assert_eq!(told["format"], 1);
     assert_eq!(told["complete"], true);
     assert_eq!(told["wall_ns"]["samples"], 4);
     assert_eq!(told["squeezes"].as_array().unwrap().len(), 2);
