@@ -68,14 +68,7 @@ pub fn course(commands: &[Spoken], folder: Option<&str>) -> Result<String, Strin
     let mut levels = String::new();
     let mut names: Vec<String> = Vec::new();
     for command in commands {
-        model::ensure!(
-            command.shell.is_none(),
-            "--compare takes programs, and {} is a line for a shell",
-            command.text
-        );
-        let first = command.words.first().map_or("", String::as_str);
-        let name = first.rsplit('/').next().unwrap_or(first).to_string();
-        model::ensure!(!names.contains(&name), "two programs are named {name}");
+        let name = program(command, commands)?;
         let _ =
             writeln!(levels, "  {{ name = {}, word = {} }},", quoted(&name), list(&command.words));
         names.push(name);
@@ -90,7 +83,7 @@ pub fn course(commands: &[Spoken], folder: Option<&str>) -> Result<String, Strin
              to = {{ program = {first}, work = \"{work}\", n = 4 }}, response = \"wall_ns\" }}\n\
              holds = \"within 5% of 1\"\n\n",
             quoted(&format!(
-                "Four workers take the same time in both programs ({work}, within 5 %)."
+                "Four workers on {work} take the same time in both programs (within 5 %)."
             ))
         )
     });
@@ -107,7 +100,8 @@ pub fn course(commands: &[Spoken], folder: Option<&str>) -> Result<String, Strin
          # Each trial calls a program with the kind of work and the number of workers: ./A cpu 4\n\
          command = [\"{{program}}\", \"{{work}}\", \"{{n}}\"]\n\
          workers = \"{{n}}\"\naffinity = \"{{cpus}}\"\n{folder}\
-         responses = [\"wall\", \"cpu_share\", \"peak_pss\", \"written\"]\n\n\
+         # The memory of trials below about 0.1 s is that of their memory cgroup, where one can be made.\n\
+         responses = [\"wall\", \"cpu_share\", \"peak_pss\", \"peak_cgroup\", \"written\"]\n\n\
          # What is varied. The first level of each is the baseline.\n\
          [factors.program]\nlevels = [\n{levels}]\n\n\
          [factors.work]\nlevels = [\"cpu\", \"mem\", \"io\"]\n\n\
@@ -115,12 +109,34 @@ pub fn course(commands: &[Spoken], folder: Option<&str>) -> Result<String, Strin
          [factors.cpus]\nlevels = [{{ name = \"all CPUs\", word = \"all\" }}, \
          {{ name = \"one CPU\", word = \"one\" }}]\n\n\
          {}[figures.memory]\ntitle = \"Peak memory against number of workers: mem\"\n\
-         shows = \"peak_pss_bytes over n by program where work=mem\"\n\n\
+         shows = \"peak_pss_bytes, peak_cgroup_bytes over n by program where work=mem\"\n\n\
          # What you expect, and what would refute it.\n{}",
         quoted(&format!("Which costs less for the same work: {} or {}?", names[0], names[1])),
         figures.concat(),
         claims.concat().trim_end(),
     ) + "\n")
+}
+
+/// Returns what a program is called among those that are compared: its file's name, or the whole command where
+/// others have the same, as scripts of one interpreter do.
+fn program(command: &Spoken, commands: &[Spoken]) -> Result<String, String> {
+    let text = &command.text;
+    model::ensure!(
+        command.shell.is_none(),
+        "--compare takes programs, and {text} is a line for a shell"
+    );
+    model::ensure!(
+        !text.contains(['{', '}']),
+        "--compare adds {{work}} and {{n}} itself; name the program alone in place of {text}"
+    );
+    let same = commands.iter().filter(|it| *it == command).count();
+    model::ensure!(same == 1, "{text} is there twice");
+    let file = |command: &Spoken| {
+        let first = command.words.first().map_or("", String::as_str);
+        first.rsplit('/').next().unwrap_or(first).to_string()
+    };
+    let alike = commands.iter().filter(|it| file(it) == file(command)).count();
+    Ok(if alike == 1 { file(command) } else { text.clone() })
 }
 
 /// A name within a sentence.

@@ -510,7 +510,9 @@ fn a_comparison_as_courses_ask_for_it_is_understood() {
     let places: BTreeSet<_> =
         compared.map(|(cell, _)| (of(cell, "work"), of(cell, "cpus"))).collect();
     assert_eq!(places.len(), 6);
-    for (one, other) in [("./a", "x/a"), ("./a", "./b | cat")] {
+    let scripts = study::course(&[spoken("python3 a.py"), spoken("python3 b.py")], None).unwrap();
+    assert!(scripts.contains(r#"name = "python3 a.py""#), "{scripts}");
+    for (one, other) in [("./a", "./a"), ("./a", "./b | cat"), ("./a", "./b {work} {n}")] {
         assert!(study::course(&[spoken(one), spoken(other)], None).is_err(), "{one} {other}");
     }
 }

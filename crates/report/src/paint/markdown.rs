@@ -24,9 +24,13 @@ fn block(block: &Block<'_>) -> String {
 fn table(table: &Table) -> String {
     let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let heads = table.columns.iter().map(|column| escaped(&column.head)).collect();
-    let rows = table.rows.iter().map(|one| row(one.cells.iter().map(inline).collect()));
+    let rows = table.rows.iter().map(|one| row(one.cells.iter().map(cell).collect()));
     let rule = format!("|{}\n", "---|".repeat(table.columns.len()));
     row(heads) + &rule + &rows.collect::<String>()
+}
+
+fn cell(text: &Text) -> String {
+    inline(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn inline(text: &Text) -> String {
@@ -40,7 +44,11 @@ fn inline(text: &Text) -> String {
 /// Returns text that cannot end a cell of a table or become markup.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
-    for c in text.split_whitespace().collect::<Vec<_>>().join(" ").chars() {
+    for c in text.chars() {
+        if c.is_whitespace() {
+            out.push_str(if out.ends_with(' ') { "" } else { " " });
+            continue;
+        }
         if matches!(c, '|' | '*' | '_' | '`' | '<' | '>' | '[' | ']' | '\\') {
             out.push('\\');
         }

@@ -137,7 +137,10 @@ fn columns<'a>(chapter: &Chapter<'a>, cells: &Cells<'a>) -> (Vec<&'a Response>, 
     let names: BTreeSet<&str> = cells.keys().map(|(_, response)| *response).collect();
     let design = chapter.design;
     let (mut measured, unmeasured): (Vec<&Response>, Vec<_>) =
-        design.responses.iter().partition(|response| names.contains(response.name.as_str()));
+        design.responses.iter().partition(|response| {
+            let instead = response.name == LOOKED_AT && names.contains(INSTEAD);
+            names.contains(response.name.as_str()) || instead
+        });
     let main = design.findings.first().map(|finding| finding.quantity.response());
     measured.sort_by_cached_key(|response| {
         let asked = is_asked(chapter, response);

@@ -173,7 +173,7 @@ pub(crate) fn why(chapter: &Chapter<'_>) -> Option<Text> {
         return Some(Text::strong("Why: ").then(clause));
     }
     let because = wording::stated(&chapter.design.because)?;
-    let how = if chapter.design.is_exact() { "Why: " } else { "Why (known, not measured here): " };
+    let how = if chapter.design.is_exact() { "Why: " } else { "Why (not measured): " };
     Some(Text::strong(how).then(short(because, 400)))
 }
 
