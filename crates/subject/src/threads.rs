@@ -29,6 +29,10 @@ const FILES_MAX: usize = 4;
 /// A thread that ran or was ready at least this part of what the busiest one did works.
 const WORKING_PART: f64 = 0.05;
 
+/// Where the busiest thread was busy for less than this part of its life, what it did is mostly its start, by which
+/// threads do not differ.
+const START_PART: f64 = 0.01;
+
 /// The name of threads that ended between two looks, and of those beyond [`THREADS_MAX`].
 const TOGETHER: Name = (0, 0);
 
@@ -213,8 +217,11 @@ impl Threads {
     /// Returns the names of the threads that worked.
     fn working(&self) -> impl Fn(&Name) -> bool + '_ {
         let apart = self.all.iter().filter(|(name, _)| **name != TOGETHER);
-        let busiest = apart.map(|(_, one)| one.time.busy()).max().unwrap_or(0);
-        let is_busy = move |one: &Thread| one.time.busy() as f64 >= WORKING_PART * busiest as f64;
+        let busiest =
+            apart.map(|(_, one)| one.time).max_by_key(|time| time.busy()).unwrap_or_default();
+        let (busy, life) = (busiest.busy() as f64, (busiest.busy() + busiest.waiting) as f64);
+        let least = if busy < START_PART * life { 0.0 } else { WORKING_PART * busy };
+        let is_busy = move |one: &Thread| one.time.busy() as f64 >= least;
         move |name| *name == TOGETHER || self.all.get(name).is_some_and(&is_busy)
     }
 
