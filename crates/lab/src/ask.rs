@@ -3,27 +3,41 @@
 use crate::cli::ask::AskArgs;
 use crate::exit::Exit;
 use crate::{lookup, session, session_folders, ui};
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow, bail, ensure};
 use model::{Asked, Design, Quantity};
 
 /// The most sessions that are asked at once.
 const SESSIONS_MAX: usize = 4096;
 
 pub(crate) fn ask(args: &AskArgs) -> anyhow::Result<Exit> {
-    let (mut answers, mut unknown) = (Vec::new(), Vec::new());
+    let (mut answers, mut unknown, mut is_whole) = (Vec::new(), Vec::new(), true);
     let latest = args.sessions.is_empty().then(|| lookup::session(None)).transpose()?;
     for path in args.sessions.iter().chain(&latest) {
-        for folder in session_folders::of_path(path, SESSIONS_MAX, "ask takes")? {
-            let stored = store::open(&folder)?;
+        let folders = session_folders::of_path(path, SESSIONS_MAX, "ask takes")?;
+        let among = folders.len();
+        for folder in folders {
+            let stored = session_folders::or_left_out(&folder, among, store::open(&folder))?;
+            let Some(stored) = stored else {
+                is_whole = false;
+                continue;
+            };
             session::say_what_is_odd(&stored);
             match find(&stored.manifest.designs, &args.quantity) {
-                Ok((design, quantity)) => answers.push(answer(&stored, design, &quantity)),
+                Ok((design, quantity)) => {
+                    let mut answer = answer(&stored, design, &quantity);
+                    // Sessions of a class may have one name.
+                    if among > 1 {
+                        answer.session = folder.display().to_string();
+                    }
+                    answers.push(answer);
+                }
                 Err(error) => unknown.push((folder, error)),
             }
         }
     }
+    ensure!(!answers.is_empty() || !unknown.is_empty(), "no session can be read");
     // A folder of sessions also holds those of other experiments.
-    let known = unknown.is_empty();
+    let known = unknown.is_empty() && is_whole;
     if answers.is_empty() {
         unknown.into_iter().next().map_or(Ok(()), |(_, error)| Err(error))?;
     } else {

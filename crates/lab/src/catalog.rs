@@ -6,6 +6,9 @@ use model::Design;
 /// The most experiments that an error names as being about a word.
 const ABOUT_MAX: usize = 6;
 
+/// The most names that an error lists which also says what may be meant.
+const LISTED_MAX: usize = 8;
+
 /// Returns the designs that `scruple run` measures, in the catalog's order.
 pub(crate) fn designs() -> Vec<Design> {
     experiments::CATALOG.iter().map(|experiment| (experiment.design)()).collect()
@@ -54,7 +57,10 @@ pub(crate) fn known(what: &str, name: &str, known: &[&str]) -> anyhow::Result<()
     if about.iter().any(|id| Some(*id) != meant) {
         hint.push_str(&format!("about it: {}. ", about.join(", ")));
     }
-    bail!("{what} {name:?}; {hint}there are: {}", known.join(", "))
+    match hint.is_empty() || known.len() <= LISTED_MAX {
+        true => bail!("{what} {name:?}; {hint}there are: {}", known.join(", ")),
+        false => bail!("{what} {name:?}; {}", hint.trim_end()),
+    }
 }
 
 /// Returns the present design of a stored session's experiment: that of the catalog or of the session's preset,
@@ -107,6 +113,14 @@ mod tests {
             ("rdtsc", "clock"),
             ("instruction cache", "icache"),
             ("exception", "traps"),
+            ("condvar", "wake"),
+            ("hugepages", "fault"),
+            ("SIGCHLD", "signals"),
+            ("TLB miss", "switch"),
+            ("i-cache", "icache"),
+            ("syscall overhead", "kernel_entry"),
+            ("cache line bouncing", "false_sharing"),
+            ("thread", "create"),
         ] {
             let found = report::experiments_about(words, &designs);
             let first = found.iter().take(ABOUT_MAX).any(|design| design.id == wanted);

@@ -15,8 +15,8 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit> {
         return loads;
     }
     let paths = paths(args)?;
-    let (sides, folders) =
-        session_folders::heads(&paths.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
+    let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+    let session_folders::Found { sides, folders, left_out } = session_folders::heads(&paths)?;
     // Before a thousand sessions are read.
     let designs = sides.iter().flat_map(|side| &side.heads).flat_map(|head| &head.designs);
     known(&args.experiment, &args.fail_if, &different(designs))?;
@@ -28,8 +28,12 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit> {
         Ok(())
     })?;
     let comparison = answers.end(session::VERSION, &args.fail_if);
+    let exit = match exit(&comparison) {
+        Exit::Done if left_out => Exit::Incomplete,
+        exit => exit,
+    };
     if page(args, &comparison)? {
-        return Ok(exit(&comparison));
+        return Ok(exit);
     }
     if args.json {
         ui::data(&serde_json::to_string_pretty(&comparison)?)?;
@@ -37,7 +41,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit> {
         let height = (!args.all).then(ui::height);
         ui::people(&report::comparison_text(&comparison, ui::width(), height))?;
     }
-    Ok(exit(&comparison))
+    Ok(exit)
 }
 
 /// Returns the sides: those that were named, or two sessions that ask the same, the earlier one first.

@@ -4,7 +4,7 @@ use crate::parallel::in_order;
 use crate::progress::Count;
 use crate::{lookup, session, ui};
 use analysis::{Digest, Heads, Questions, SideHeads};
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use model::{Manifest, natural_order};
 use std::path::{Path, PathBuf};
 
@@ -51,15 +51,44 @@ pub(crate) fn of_path(path: &Path, most: usize, who: &str) -> anyhow::Result<Vec
     Ok(found)
 }
 
-/// Returns what the manifests of the sessions say, by path, with the folders of the sessions: those of
-/// a path in the order of their names.
+/// Returns what was read of a session; of one of `among` several that cannot be read, nothing: it is left out with a
+/// line, since one damaged folder is not to stop all others.
+///
+/// # Errors
+/// That of the only session.
+pub(crate) fn or_left_out<T, E: Into<anyhow::Error>>(
+    dir: &Path,
+    among: usize,
+    read: Result<T, E>,
+) -> anyhow::Result<Option<T>> {
+    match read.map_err(Into::into) {
+        Err(error) if among > 1 => {
+            ui::note(&format!("{} is left out: {error:#}", dir.display()));
+            Ok(None)
+        }
+        other => other.map(Some),
+    }
+}
+
+/// What the manifests of some sides say, with the folders of their sessions.
+pub(crate) struct Found {
+    /// By path.
+    pub(crate) sides: Vec<SideHeads>,
+    /// Those of a path in the order of their names.
+    pub(crate) folders: Vec<Vec<PathBuf>>,
+    /// Whether a session was left out.
+    pub(crate) left_out: bool,
+}
+
+/// Returns what the manifests of the sessions say, by path.
 ///
 /// # Errors
 /// Names the folder that is no session and holds none, or holds too many; or the manifest that is
-/// damaged.
-pub(crate) fn heads(paths: &[&Path]) -> anyhow::Result<(Vec<SideHeads>, Vec<Vec<PathBuf>>)> {
+/// damaged, if its side has no other.
+pub(crate) fn heads(paths: &[&Path]) -> anyhow::Result<Found> {
     let found = paths.iter().map(|path| of_path(path, SESSIONS_MAX, "a side has"));
     let found = found.collect::<anyhow::Result<Vec<_>>>()?;
+    let mut folders: Vec<Vec<PathBuf>> = vec![Vec::new(); found.len()];
     let name = |path: &&Path| SideHeads { name: path.display().to_string(), heads: Vec::new() };
     let mut sides: Vec<SideHeads> = paths.iter().map(name).collect();
     let all: Vec<(usize, &PathBuf)> = found
@@ -69,13 +98,28 @@ pub(crate) fn heads(paths: &[&Path]) -> anyhow::Result<(Vec<SideHeads>, Vec<Vec<
         .collect();
     let mut heads = Heads::default();
     let mut count = Count::new("manifests", all.len());
-    let read = |(_, dir): &(usize, &PathBuf)| Ok(store::read_manifest(dir)?);
-    in_order(&all, (|_| 0, 1), read, |(side, _), manifest: Manifest| {
-        sides[*side].heads.push(heads.head(manifest));
+    let read = |(side, dir): &(usize, &PathBuf)| {
+        let manifest =
+            store::read_manifest(dir).map_err(anyhow::Error::from).and_then(|manifest| {
+                let trials = dir.join(store::TRIALS_FILE);
+                ensure!(trials.exists(), "it has no {}", store::TRIALS_FILE);
+                Ok(manifest)
+            });
+        or_left_out(dir, found[*side].len(), manifest)
+    };
+    in_order(&all, (|_| 0, 1), read, |(side, dir), manifest: Option<Manifest>| {
+        if let Some(manifest) = manifest {
+            sides[*side].heads.push(heads.head(manifest));
+            folders[*side].push((*dir).clone());
+        }
         count.one_more();
         Ok(())
     })?;
-    Ok((sides, found))
+    if let Some(side) = folders.iter().position(Vec::is_empty) {
+        bail!("{} holds no session that can be read", paths[side].display());
+    }
+    let left_out = folders.iter().map(Vec::len).sum::<usize>() < all.len();
+    Ok(Found { sides, folders, left_out })
 }
 
 /// Reads the trials of all sessions, a few sessions at a time, and hands on what is kept of each, in

@@ -114,7 +114,11 @@ fn each(folders: &[PathBuf], args: &ReportArgs) -> anyhow::Result<Exit> {
     }
     let mut exit = Exit::Done;
     for dir in folders {
-        let stored = store::open(dir)?;
+        let stored = session_folders::or_left_out(dir, folders.len(), store::open(dir))?;
+        let Some(stored) = stored else {
+            exit = Exit::Incomplete;
+            continue;
+        };
         session::say_what_is_odd(&stored);
         let summary = session::summary(&stored);
         let whole = report::Session {

@@ -4,7 +4,7 @@ use crate::cli::StudyArgs;
 use crate::exit::Exit;
 use crate::plan::{Plan, Purpose};
 use crate::{
-    conduct, destination, dry_run, environment, inquiry, lookup, plan, redaction, spoken,
+    conduct, destination, dry_run, environment, input, inquiry, lookup, plan, redaction, spoken,
     study_file, ui, variables,
 };
 use anyhow::{Context, bail};
@@ -89,10 +89,14 @@ fn designs(args: &StudyArgs) -> anyhow::Result<(Vec<Design>, Option<String>)> {
     let Some(file) = &args.file else {
         bail!("which study? scruple study FILE (scruple study --init writes one to begin from)");
     };
-    let missing = |design: &Design| Some(subject::missing(design)?).map(|it| (it.key, it.what));
     let design = study_file::read(file, missing)?;
     let path = std::path::absolute(file)?.display().to_string();
     Ok((vec![design], Some(path)))
+}
+
+/// Returns the first thing that a study names and that is not there, with its key.
+fn missing(design: &Design) -> Option<(&'static str, String)> {
+    subject::missing(design).map(|it| (it.key, it.what))
 }
 
 /// Says if the file is not what it was when the session was begun. The session goes on as it was.
@@ -125,7 +129,13 @@ fn init(file: &Path, commands: &[String], compares: bool) -> anyhow::Result<Exit
     if std::fs::symlink_metadata(file).is_ok() {
         bail!("{name} is there already, and nothing is overwritten; name another file");
     }
-    let read = |line: &String| study::spoken(line, &spoken::variable_of_process);
+    // The path of a program that is there is one word, whatever is in it.
+    let is_path = |line: &str| line.contains([' ', '\'', '"']) && Path::new(line).is_file();
+    let line = |text: &String| match is_path(text) {
+        true => wording::command_line(std::slice::from_ref(text)),
+        false => text.clone(),
+    };
+    let read = |text: &String| study::spoken(&line(text), &spoken::variable_of_process);
     let commands = commands.iter().map(read).collect::<Result<Vec<_>, _>>();
     let text = commands.and_then(|commands| {
         commands.iter().for_each(spoken::say_if_timed);
@@ -142,6 +152,11 @@ fn init(file: &Path, commands: &[String], compares: bool) -> anyhow::Result<Exit
         "{name} is written. Look at its trials:  scruple study {typed} --dry-run\n\
          Then measure:  scruple study {typed}"
     ))?;
+    if let Err(error) = study_file::read(file, missing)
+        && !input::is_standard(file)
+    {
+        ui::warn(&format!("it cannot measure yet: {error:#}"));
+    }
     Ok(Exit::Done)
 }
 

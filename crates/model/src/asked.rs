@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A quantity that was asked of a session, with its answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Asked {
-    /// The session's name.
+    /// The session's name; of several in a folder, the path of its own.
     pub session: String,
     /// The experiment.
     pub experiment: String,

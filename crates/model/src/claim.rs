@@ -230,6 +230,42 @@ pub struct Claim {
     pub holds_if: Region,
     /// What a reader should know about the verdict, whichever it is; may be empty.
     pub note: String,
+    /// The number in the claim's own words, with its place: `{}` as it is, `{share}` as a part of a whole,
+    /// `{rest}` as what is missing to the whole, `{8 ×}` as a multiple of an eighth. May be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub shown: String,
+}
+
+/// How a number is read in the words of its claim.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reading {
+    /// As it is.
+    Itself,
+    /// As a part of a whole that is 1.
+    Share,
+    /// As what is missing to a whole that is 1.
+    Rest,
+    /// As a multiple of such a part.
+    Times(f64),
+}
+
+impl Claim {
+    /// Returns the words before the number, how it is read, and the words behind it; `None` where the claim has no
+    /// words of its own for it, or none that can be read.
+    pub fn shown(&self) -> Option<(&str, Reading, &str)> {
+        let (before, rest) = self.shown.split_once('{')?;
+        let (place, after) = rest.split_once('}')?;
+        let reading = match place {
+            "" => Reading::Itself,
+            "share" => Reading::Share,
+            "rest" => Reading::Rest,
+            times => {
+                let times = times.strip_suffix('×')?.trim().parse().ok()?;
+                Reading::Times(Some(times).filter(|times: &f64| times.is_finite() && *times > 0.0)?)
+            }
+        };
+        Some((before, reading, after))
+    }
 }
 
 /// Two treatments that are the same in all but name.

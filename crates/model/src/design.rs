@@ -22,6 +22,9 @@ pub struct Design {
     /// Words by which people look for it, beyond those that a report shows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<String>,
+    /// The findings that answer the question together; empty where the first one does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<String>,
     /// The finding that says why the first one is as it is; empty where none does.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,

@@ -7,8 +7,11 @@ use model::{
 use wording::number::{self, Terms};
 use wording::{command_line, counted, quoted, short};
 
+mod shown;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use shown::Shown;
 
 /// The most characters of a treatment's name in a table or chart.
 pub(crate) const LABEL_CHARACTERS_MAX: usize = 300;
@@ -42,9 +45,14 @@ pub(crate) fn judged(claim: &ClaimResult, design: &Design) -> String {
         Some(Verdict::Refuted) => ", points to false",
         _ => "",
     };
-    let terms = number::terms(&claim.result);
-    let region = claimed(&claim.result.quantity, claim.holds_if, terms, design);
+    let region = region_of(claim, design);
     format!("{}{points} (claimed: {region})", wording::capital(verdict(claim.verdict)))
+}
+
+/// Returns where a claim's number must lie, as the claim reads it.
+pub(crate) fn region_of(claim: &ClaimResult, design: &Design) -> String {
+    let shown = Shown::of(design, &claim.id, number::terms(&claim.result));
+    shown.region(&claim.result.quantity, claim.holds_if)
 }
 
 /// Returns how far apart the sides of a ratio are, where its interval does not lie beyond the region in
@@ -88,7 +96,8 @@ pub(crate) fn claimed(
     let is_rate = design.is_frequency(quantity.response());
     let is_between = |end: f64| end.rem_euclid(1.0) == 0.5;
     let ends = [holds_if.low, holds_if.high];
-    if terms != Terms::In(&Unit::Count) || is_rate || !ends.into_iter().flatten().all(is_between) {
+    let is_whole = matches!(terms, Terms::In(Unit::Count | Unit::Bytes));
+    if !is_whole || is_rate || !ends.into_iter().flatten().all(is_between) {
         return region(holds_if, terms);
     }
     let whole = |end: f64| number::limit(end, terms);
@@ -107,6 +116,7 @@ pub(crate) fn claimed(
 pub(crate) fn region(region: Region, terms: Terms<'_>) -> String {
     let end = |x: f64| number::limit(x, terms);
     match (region.low, region.high) {
+        (Some(low), Some(high)) if low == high => end(low),
         (Some(low), Some(high)) => format!("between {} and {}", end(low), end(high)),
         (Some(low), None) => format!("at least {}", end(low)),
         (None, Some(high)) => format!("at most {}", end(high)),

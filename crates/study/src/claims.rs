@@ -19,6 +19,10 @@ const KINDS: [(&str, &str); 8] = [
     ("flat", "over at response"),
 ];
 
+/// What the words of a claim around its number need.
+pub(crate) const SHOWN_NEEDS: &str = "no place for the number; write {} where it stands, or {share} as a part of a \
+     whole, {rest} as what is missing to it, {8 ×} as a multiple of an eighth";
+
 /// The most letters of a claim's name within the study.
 const ID_CHARACTERS: usize = 32;
 
@@ -44,7 +48,7 @@ pub(crate) fn read(value: &Value<'_>, design: &Design) -> Result<Vec<Claim>> {
 fn claim(value: &Value<'_>, design: &Design) -> Result<Vec<Claim>> {
     let table = value.table("a claim")?;
     let names = KINDS.map(|(name, _)| name);
-    table.known(&format!("text source because note holds {}", names.join(" ")))?;
+    table.known(&format!("text source because note shown holds {}", names.join(" ")))?;
     let text = |key| table.read(key, |value| value.text("a text"));
     let said = table.needed_as("text", "\"what is said\"")?.text("a text")?;
     let mut kinds = names.iter().filter_map(|kind| table.get(kind));
@@ -58,6 +62,7 @@ fn claim(value: &Value<'_>, design: &Design) -> Result<Vec<Claim>> {
     }
     let holds = table.needed_as("holds", "\"< 2\", where the number lies if it is true")?;
     let (source, because, note) = (text("source")?, text("because")?, text("note")?);
+    let shown = text("shown")?.unwrap_or_default();
     let (quantities, terms) = quantities(&kind, design)?;
     let holds_if =
         region(&holds.text("a text such as \"< 2\"")?, &terms).map_err(|what| holds.error(what))?;
@@ -72,9 +77,15 @@ fn claim(value: &Value<'_>, design: &Design) -> Result<Vec<Claim>> {
             quantity,
             holds_if,
             note: note.clone().unwrap_or_default(),
+            shown: shown.clone(),
         }
     };
-    Ok(quantities.into_iter().map(one).collect())
+    let claims: Vec<Claim> = quantities.into_iter().map(one).collect();
+    if let Some(key) = table.get("shown").filter(|_| claims.iter().any(|one| one.shown().is_none()))
+    {
+        return Err(key.error(SHOWN_NEEDS));
+    }
+    Ok(claims)
 }
 
 /// A claim's name within its study: the first of its words.

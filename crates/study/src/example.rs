@@ -105,7 +105,7 @@ pub fn course(commands: &[Spoken], folder: Option<&str>) -> Result<String, Strin
          # What is varied. The first level of each is the baseline.\n\
          [factors.program]\nlevels = [\n{levels}]\n\n\
          [factors.work]\nlevels = [\"cpu\", \"mem\", \"io\"]\n\n\
-         [factors.n]\nlevels = \"1..8\"\nlabel = \"number of workers\"\n\n\
+         [factors.n]\nlevels = \"1..8\"\nlabel = \"workers\"\n\n\
          [factors.cpus]\nlevels = [{{ name = \"all CPUs\", word = \"all\" }}, \
          {{ name = \"one CPU\", word = \"one\" }}]\n\n\
          {}[figures.memory]\ntitle = \"Peak memory against number of workers: mem\"\n\

@@ -12,7 +12,7 @@ use model::{
     Term, Unit, Yes,
 };
 
-const KEYS: &str = "version chapter question words why because method precision precise time_limit needs factors grids \
+const KEYS: &str = "version chapter question words answers why because method precision precise time_limit needs factors grids \
     responses findings figures accounts claims headlines controls planted diagnoses";
 
 const RESPONSE_KEYS: &str =
@@ -74,6 +74,7 @@ pub fn experiment_with(id: &str, text: &str, responses: Vec<Response>) -> Result
     design.responses.extend(own);
     design.findings = each(top.entries_of("findings")?, |value| finding(value, &design))?;
     top.read("precise", |precise| set_precise(precise, &mut design.findings))?;
+    design.answers = each(list(&top, "answers")?, |value| finding_named(value, &design))?;
     design.why = top.read("why", |value| finding_named(value, &design))?.unwrap_or_default();
     design.figures = figures::read(&top, &design)?;
     design.accounts = each(top.entries_of("accounts")?, |value| account(value, &design))?;
@@ -296,9 +297,9 @@ fn finding(says: &Value<'_>, design: &Design) -> Result<Finding> {
 }
 
 fn claim(value: &Value<'_>, design: &Design) -> Result<Claim> {
-    let table = value.fields("a claim", "text source why note holds")?;
+    let table = value.fields("a claim", "text source why note shown holds")?;
     let (quantity, holds_if) = condition(&table.needed("holds")?, design)?;
-    Ok(Claim {
+    let claim = Claim {
         id: value.name.clone(),
         text: line(table, "text")?,
         source: line(table, "source")?,
@@ -306,7 +307,12 @@ fn claim(value: &Value<'_>, design: &Design) -> Result<Claim> {
         quantity,
         holds_if,
         note: unwrapped(&table.text_or_empty("note")?),
-    })
+        shown: unwrapped(&table.text_or_empty("shown")?),
+    };
+    if !claim.shown.is_empty() && claim.shown().is_none() {
+        return Err(table.error_at("shown", crate::claims::SHOWN_NEEDS.into()));
+    }
+    Ok(claim)
 }
 
 /// Reads an answer of the first screen.

@@ -139,11 +139,7 @@ pub fn rate(estimate: &Estimate, events: u64, chances: u64) -> Parts {
 /// Returns how often something happened, in counts: "12 of 3 400 000", "none of 300", "all of 20".
 pub fn counts(result: &QuantityResult) -> Option<String> {
     let (events, chances) = (result.events?, result.chances?);
-    let counted = match events {
-        0 => "none".into(),
-        _ if events == chances => "all".into(),
-        _ => count(events),
-    };
+    let counted = none_or_all(result).map_or_else(|| count(events), String::from);
     Some(format!("{counted} of {}", count(chances)))
 }
 
@@ -172,9 +168,28 @@ pub fn rest(result: &QuantityResult) -> Option<String> {
 pub fn sentence(sentence: &str, result: &QuantityResult) -> String {
     let (before, number, after) = sentence_parts(sentence, result);
     let number = number.map(|number| joined(&number)).unwrap_or_default();
-    let counts = counts(result).map(|counts| format!(" ({counts})"));
-    let counts = counts.filter(|_| !number.is_empty()).unwrap_or_default();
-    format!("{before}{number}{counts}{after}")
+    let aside = aside(result).filter(|_| !number.is_empty());
+    let aside = aside.map(|aside| format!(" ({aside})")).unwrap_or_default();
+    format!("{before}{number}{aside}{after}")
+}
+
+/// Returns what stands behind a frequency in a sentence: its counts; of none or all, which stand there as a word,
+/// also the trials, by whose number they are known, and the limit: "of 300 in 12 trials; at most 26 %".
+pub fn aside(result: &QuantityResult) -> Option<String> {
+    let counts = counts(result)?;
+    let Some(word) = none_or_all(result) else { return Some(counts) };
+    let (limit, trials) = (result_parts(result)?.point, u64::from(result.estimate?.samples));
+    let counts = counts.trim_start_matches(word).trim_start();
+    Some(format!("{counts} in {}; {limit}", counted(trials, "trial")))
+}
+
+/// Returns "none" or "all" of a frequency that is one of them.
+fn none_or_all(result: &QuantityResult) -> Option<&'static str> {
+    match (result.events?, result.chances?) {
+        (0, _) => Some("none"),
+        (events, chances) if events == chances => Some("all"),
+        _ => None,
+    }
 }
 
 /// Returns the sentence cut at its `{}`, and what stands there.
@@ -182,7 +197,10 @@ pub fn sentence_parts<'a>(
     sentence: &'a str,
     result: &QuantityResult,
 ) -> (&'a str, Option<Parts>, &'a str) {
-    placed(sentence, result_parts(result))
+    let number = result_parts(result);
+    let word = none_or_all(result).filter(|_| number.is_some());
+    let word = word.map(|word| Parts { point: word.into(), interval: String::new() });
+    placed(sentence, word.or(number))
 }
 
 /// Returns a sentence cut at its `{}`, and a number in the words that fit there.
@@ -317,6 +335,15 @@ fn parts_with(estimate: &Estimate, terms: Terms<'_>, fewer: usize) -> Parts {
     let [low, high] = ends.map(|x| x / frame.divisor);
     let point = estimate.point / frame.divisor;
     let mut decimals = decimals(point, high - low);
+    // What is known not to be nothing does not read as 0, however wide its interval.
+    let least = |x: f64| (-exponent(x)).clamp(0, DIGITS_MAX - 1) as usize;
+    if low > 0.0 && terms != Terms::Times {
+        decimals = decimals.max(least(point));
+    }
+    // Nor does what is not all of it as 100 %.
+    if terms == Terms::Frequency && frame.divisor == 0.01 && point < 100.0 {
+        decimals = decimals.max(least(100.0 - point));
+    }
     if terms == Terms::Frequency && frame.suffix == PER_MILLION && point > 0.0 {
         // The interval of a few events is wide, and their rate still no round number.
         decimals = decimals.max((1 - exponent(point)).clamp(0, 9) as usize);

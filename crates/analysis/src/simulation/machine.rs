@@ -145,6 +145,7 @@ fn claim(quantity: Quantity, edge: f64) -> Claim {
         quantity,
         holds_if: Region::above(edge),
         note: String::new(),
+        shown: String::new(),
     }
 }
 

@@ -85,6 +85,7 @@ fn design(holds_if: Region) -> Design {
             quantity,
             holds_if,
             note: String::new(),
+            shown: String::new(),
         });
     }
     design

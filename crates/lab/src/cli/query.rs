@@ -7,8 +7,8 @@ use std::path::PathBuf;
 /// Query many sessions in SQL with DuckDB
 ///
 /// The table `trials` has the trials of all sessions, with the columns of `scruple export`. The table
-/// `sessions` has a row per session (machine, kernel, version), and `settings` a row per setting of
-/// its machine. --schema lists them. DuckDB's answer goes to standard output. An error in the SQL is
+/// `sessions` has a row per session (machine, kernel, version), `settings` a row per setting of its machine,
+/// `estimates` the numbers of the report, and `verdicts` its claims. --schema lists them. DuckDB's answer goes to standard output. An error in the SQL is
 /// reported in DuckDB's words, with exit code 2.
 ///
 /// DuckDB 1.0 or later must be installed: the program `duckdb` on the PATH (`pip install duckdb-cli`),

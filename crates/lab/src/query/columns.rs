@@ -5,7 +5,7 @@ use crate::plan::Purpose;
 use crate::scratch::Scratch;
 use anyhow::Result;
 use export::{FACTOR, Kind, Rows};
-use model::{Manifest, Moment};
+use model::{Estimate, Manifest, Moment, Summary};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -58,13 +58,39 @@ const SETTINGS: [Column; 3] = [
     column("value", TEXT, "what it was"),
 ];
 
-/// The tables after that of the trials, in the order in which they are listed.
-const TABLES: [(&str, &str, &[Column]); 2] = [
-    ("sessions", "one row per session", &SESSIONS),
-    ("settings", "one row per setting of a session's machine", &SETTINGS),
+const ESTIMATES: [Column; 9] = [
+    column("session", TEXT, "the session's name, as in trials"),
+    column("experiment", TEXT, "the experiment"),
+    column("treatment", TEXT, "the treatment in words"),
+    column("response", TEXT, "what was measured"),
+    column("unit", TEXT, "the unit of the three numbers"),
+    column("estimate", NUMBER, "the median over blocks, or how often it happened"),
+    column("low", NUMBER, "the lower end of its 95 % confidence interval"),
+    column("high", NUMBER, "the upper end"),
+    column("samples", INTEGER, "blocks or trials behind it"),
 ];
 
-/// The most characters of a cell of the two small tables: nobody's manifest makes a line that no reader
+const VERDICTS: [Column; 9] = [
+    column("session", TEXT, "the session's name, as in trials"),
+    column("experiment", TEXT, "the experiment"),
+    column("claim", TEXT, "the claim's name"),
+    column("text", TEXT, "what is claimed"),
+    column("verdict", TEXT, "supported, refuted or inconclusive"),
+    column("estimate", NUMBER, "the number that decides"),
+    column("low", NUMBER, "the lower end of its 95 % confidence interval"),
+    column("high", NUMBER, "the upper end"),
+    column("p_value", NUMBER, "of the sign test, before the correction for many claims"),
+];
+
+/// The tables after that of the trials, in the order in which they are listed.
+const TABLES: [(&str, &str, &[Column]); 4] = [
+    ("sessions", "one row per session", &SESSIONS),
+    ("settings", "one row per setting of a session's machine", &SETTINGS),
+    ("estimates", "one row per treatment and response with a number", &ESTIMATES),
+    ("verdicts", "one row per claim", &VERDICTS),
+];
+
+/// The most characters of a cell of the small tables: nobody's manifest makes a line that no reader
 /// takes.
 const CELL_CHARACTERS_MAX: usize = 10_000;
 
@@ -96,11 +122,19 @@ fn moment(unix_ms: u64) -> String {
     format!("{it}.{:03}", unix_ms % 1000).replace('T', " ")
 }
 
-/// The rows of the two small tables, as they grow.
+/// Reports whether a question may be about what is analysed, which takes longer than reading.
+pub(super) fn asks_for_analysis(question: &str) -> bool {
+    let question = question.to_lowercase();
+    ["estimates", "verdicts"].iter().any(|table| question.contains(table))
+}
+
+/// The rows of the small tables, as they grow.
 #[derive(Debug, Default)]
 pub(super) struct Small {
     sessions: String,
     settings: String,
+    estimates: String,
+    verdicts: String,
 }
 
 impl Small {
@@ -113,10 +147,36 @@ impl Small {
         Ok(())
     }
 
-    /// Writes both, and says how they are read.
+    /// Adds what the analysis of a session found.
+    pub(super) fn push_analysis(&mut self, called: &str, manifest: &Manifest, summary: &Summary) {
+        for experiment in &summary.experiments {
+            let design = manifest.designs.iter().find(|design| design.id == experiment.id);
+            for row in &experiment.estimates {
+                let Some(estimate) = row.estimate else { continue };
+                let treatment = design.map(|design| report::briefly(design, &row.treatment));
+                let [point, low, high] = numbers(Some(estimate));
+                let samples = estimate.samples.to_string();
+                let (id, unit) = (experiment.id.clone(), wording::unit(&row.unit));
+                let treatment = treatment.unwrap_or_default();
+                let cells = [called.into(), id, treatment, row.response.clone(), unit];
+                push_row(&mut self.estimates, cells.into_iter().chain([point, low, high, samples]));
+            }
+            for claim in &experiment.claims {
+                let [point, low, high] = numbers(claim.result.estimate);
+                let p_value = claim.p_value.map_or(String::new(), |p| p.to_string());
+                let verdict = format!("{:?}", claim.verdict).to_lowercase();
+                let words = [experiment.id.clone(), claim.id.clone(), claim.text.clone(), verdict];
+                let cells = std::iter::once(called.into()).chain(words);
+                push_row(&mut self.verdicts, cells.chain([point, low, high, p_value]));
+            }
+        }
+    }
+
+    /// Writes them, and says how they are read.
     pub(super) fn write(&self, scratch: &Scratch) -> Result<String> {
         let mut script = String::new();
-        for ((name, _, columns), rows) in TABLES.iter().zip([&self.sessions, &self.settings]) {
+        let rows = [&self.sessions, &self.settings, &self.estimates, &self.verdicts];
+        for ((name, _, columns), rows) in TABLES.iter().zip(rows) {
             let path = scratch.path().join(format!("{name}.csv"));
             let mut text = String::new();
             push_row(&mut text, columns.iter().map(|column| column.name.to_string()));
@@ -133,6 +193,11 @@ impl Small {
         }
         Ok(script)
     }
+}
+
+/// Returns a number and the ends of its interval, empty where there is none.
+fn numbers(estimate: Option<Estimate>) -> [String; 3] {
+    estimate.map_or_else(Default::default, |it| [it.point, it.low, it.high].map(|x| x.to_string()))
 }
 
 /// Appends a row of CSV; what is empty is null.

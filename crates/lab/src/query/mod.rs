@@ -39,7 +39,8 @@ pub(crate) fn query(args: &QueryArgs) -> anyhow::Result<Exit> {
     let engine = Engine::find(args.duckdb.as_deref())?;
     sys::interrupt::install()?;
     let scratch = scratch(args.keep.as_deref())?;
-    let before = tables::make(&sessions, args.keep.as_deref(), &engine, &scratch)?;
+    let analysed = columns::asks_for_analysis(&question);
+    let before = tables::make(&sessions, args.keep.as_deref(), &engine, &scratch, analysed)?;
     let format = args.format.unwrap_or(match io::stdout().is_terminal() {
         true => AnswerFormat::Table,
         false => AnswerFormat::Csv,

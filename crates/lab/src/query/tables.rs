@@ -1,4 +1,4 @@
-//! Sessions as tables that DuckDB reads: a file of Parquet for the trials of each, and two small ones.
+//! Sessions as tables that DuckDB reads: a file of Parquet for the trials of each, and small ones.
 //!
 //! One session is held at a time. It goes to DuckDB as CSV, whose columns keep their names and whose
 //! types are said, and DuckDB makes Parquet of it, so that every build of scruple, with the feature
@@ -48,8 +48,10 @@ pub(super) fn make(
     keep: Option<&Path>,
     engine: &Engine,
     scratch: &Scratch,
+    analysed: bool,
 ) -> anyhow::Result<String> {
     let mut making = Making {
+        analysed,
         keep,
         engine,
         scratch,
@@ -81,6 +83,8 @@ pub(super) fn make(
 }
 
 struct Making<'a> {
+    /// Whether the question is about what the analysis finds.
+    analysed: bool,
     keep: Option<&'a Path>,
     engine: &'a Engine,
     scratch: &'a Scratch,
@@ -122,6 +126,10 @@ impl Making<'_> {
         let called = self.called(&manifest);
         self.small.push(&called, dir, &manifest)?;
         drop(manifest);
+        if self.analysed {
+            let stored = store::open(dir)?;
+            self.small.push_analysis(&called, &stored.manifest, &session::summary(&stored));
+        }
         let kept = self.keep.map(|keep| kept(keep, dir, &state, &called)).transpose()?;
         if let Some(kept) = kept.as_ref().filter(|kept| kept.is_file()) {
             self.files.push(kept.clone());

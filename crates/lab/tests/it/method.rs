@@ -72,6 +72,7 @@ fn at_the_edge(work: &str, truth: f64) -> Claim {
         quantity: ratio(work),
         holds_if: Region::above(truth),
         note: String::new(),
+        shown: String::new(),
     }
 }
 

@@ -236,6 +236,7 @@ fn claim() -> Claim {
         quantity: value(),
         holds_if: Region::above(1.0),
         note: String::new(),
+        shown: String::new(),
     }
 }
 

@@ -36,6 +36,7 @@ fn redact_study(
         chapter,
         question: _,
         words: _,
+        answers: _,
         why: _,
         because: _,
         method,
@@ -230,7 +231,8 @@ fn redact_finding(n: usize, finding: &Finding, names: &Names) -> Finding {
 }
 
 fn redact_claim(n: usize, claim: &Claim, names: &Names) -> Claim {
-    let Claim { id: _, text: _, source: _, mechanism: _, quantity, holds_if, note: _ } = claim;
+    let Claim { id: _, text: _, source: _, mechanism: _, quantity, holds_if, note: _, shown: _ } =
+        claim;
     Claim {
         id: format!("claim_{}", n + 1),
         text: format!("Claim {}", n + 1),
@@ -239,6 +241,7 @@ fn redact_claim(n: usize, claim: &Claim, names: &Names) -> Claim {
         quantity: names.quantity(quantity),
         holds_if: *holds_if,
         note: String::new(),
+        shown: String::new(),
     }
 }
 

@@ -75,6 +75,7 @@ fn study() -> Design {
             quantity: quantity.clone(),
             holds_if: Region::below(2.0),
             note: plant(29),
+            shown: String::new(),
         }],
         figures: vec![Figure {
             id: plant(30),

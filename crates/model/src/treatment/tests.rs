@@ -128,6 +128,7 @@ fn contradictions_are_named() {
         },
         holds_if: Region::above(1.0),
         note: String::new(),
+        shown: String::new(),
     }];
     assert!(told(&bad).contains("coroutine is no level of model"));
 

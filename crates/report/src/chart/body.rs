@@ -2,10 +2,13 @@
 
 use super::axis::Axis;
 use super::cell::Cell;
-use super::scale::{LOG_SPAN, Scale, Zero};
+use super::scale::{LOG_SPAN, Scale, Zero, drawable};
 use crate::say::missing::Missing;
 use model::{Estimate, Limit, Response, Unit};
 use std::borrow::Cow;
+
+/// Beyond numbers that are nearly equal, values have a place within this part of them.
+const NARROW: f64 = 0.05;
 
 /// A line over the axis; without an axis, a row.
 #[derive(Clone, Debug)]
@@ -100,7 +103,32 @@ pub(crate) fn scale_of_cells<'c>(
     cells: impl Iterator<Item = &'c Cell>,
     zero: Zero,
 ) -> Option<Scale> {
-    Scale::over(cells.flat_map(Cell::values), zero)
+    let cells: Vec<&Cell> = cells.collect();
+    let holds = range(cells.iter().filter_map(|cell| cell.estimate));
+    let near = cells.iter().flat_map(|cell| cell.values()).filter(|x| holds(*x));
+    Scale::over(near, zero)
+}
+
+/// Returns what tells whether a value has a place on the axis of some estimates: it lies in their intervals, or
+/// beyond them by no more than half of what they span. Without an estimate each value has.
+fn range(estimates: impl Iterator<Item = Estimate>) -> impl Fn(f64) -> bool {
+    let ends = estimates.flat_map(|it| [it.point, it.low, it.high]).filter_map(drawable);
+    let ends: Vec<f64> = ends.collect();
+    let least = ends.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = ends.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let positive = ends.iter().copied().filter(|x| *x > 0.0).fold(f64::INFINITY, f64::min);
+    let (low, high) = match () {
+        () if ends.is_empty() => (f64::NEG_INFINITY, f64::INFINITY),
+        () if least >= 0.0 && most > LOG_SPAN * positive => {
+            let room = (most / positive).sqrt();
+            (if least == 0.0 { 0.0 } else { least / room }, most * room)
+        }
+        () => {
+            let room = ((most - least) / 2.0).max(most.abs().max(least.abs()) * NARROW);
+            (least - room, most + room)
+        }
+    };
+    move |x| (low..=high).contains(&x)
 }
 
 /// Returns the vertical axis of a panel of lines. Where the horizontal one is linear and values span little at each
@@ -116,7 +144,9 @@ pub(crate) fn scale_along(axis: &Axis, panels: &[Panel<'_>], of: &Panel<'_>) -> 
     let is_narrow = at.chunk_by(|one, other| one.0 == other.0).all(|level| span(level) <= LOG_SPAN);
     let grows_as_levels = first > 0.0 && span(&at) <= LOG_SPAN * last / first;
     if scale.is_log() && is_narrow && grows_as_levels {
-        return Scale::linear_over(cells_beside(panels, of).flat_map(Cell::values), Zero::Always);
+        let holds = range(cells_beside(panels, of).filter_map(|cell| cell.estimate));
+        let near = cells_beside(panels, of).flat_map(Cell::values).filter(|x| holds(*x));
+        return Scale::linear_over(near, Zero::Always);
     }
     Some(scale)
 }
@@ -125,6 +155,20 @@ pub(crate) fn scale_along(axis: &Axis, panels: &[Panel<'_>], of: &Panel<'_>) -> 
 fn span(points: &[(f64, f64)]) -> f64 {
     let values = points.iter().map(|(_, value)| *value);
     values.clone().fold(0.0, f64::max) / values.fold(f64::INFINITY, f64::min)
+}
+
+/// Returns how many trials of a figure lie beyond its axes, at whose edges they are drawn.
+pub(crate) fn beyond(body: &Body<'_>) -> usize {
+    let Body::Panels { axis, panels } = body else { return 0 };
+    let of_panel = |panel: &Panel<'_>| {
+        let scale = match axis {
+            Some(axis) => scale_along(axis, panels, panel),
+            None => scale_of(panels, panel, panel.zero_of_rows()),
+        };
+        let dots = panel.cells().flat_map(|cell| &cell.dots);
+        scale.map_or(0, |scale| dots.filter(|(_, x)| !scale.holds(*x)).count())
+    };
+    panels.iter().map(of_panel).sum()
 }
 
 impl<'a> Panel<'a> {

@@ -180,7 +180,12 @@ pub(crate) fn explained(figure: &Figure<'_>) -> String {
     if trials > 0 && drawn == 0 {
         return format!("Each mark is {large}.");
     }
-    format!("Each small dot is one trial ({among}); each large mark is {large}.")
+    let beyond = match body::beyond(&figure.body) {
+        0 => String::new(),
+        1 => " One trial lies beyond the axis and is drawn at its edge.".into(),
+        n => format!(" {} trials lie beyond the axis and are drawn at its edge.", count(n as u64)),
+    };
+    format!("Each small dot is one trial ({among}); each large mark is {large}.{beyond}")
 }
 
 /// Returns the numbers behind a figure, in the order in which it draws them. A response that is the same

@@ -100,14 +100,26 @@ pub(super) fn row(name: &str, height: f64, strip: &Markup, [number, more]: [&str
     }
 }
 
-/// Draws the axis under rows: words at shares of the width, and what they are counted in.
+/// The width of a letter on an axis, and of the narrowest strip that a page has, in pixels.
+const LETTER_PX: f64 = 7.5;
+const STRIP_PX: f64 = 170.0;
+
+/// Draws the axis under rows: words at shares of the width, and what they are counted in. Those for which a narrow
+/// strip has no room are marked.
 pub(super) fn foot<'w>(words: impl Iterator<Item = (f64, &'w String)>, unit: &str) -> Markup {
+    let mut end = f64::NEG_INFINITY;
+    let words = words.map(|(at, word)| {
+        let half = LETTER_PX * (word.chars().count() + 1) as f64 / STRIP_PX / 2.0;
+        let fits = at - half >= end;
+        end = if fits { at + half } else { end };
+        (at, word, (!fits).then_some("further-tick"))
+    });
     html! {
         div.row.row-axis {
             div.row-label {}
             svg.strip height="20" {
-                @for (at, word) in words {
-                    text x=(percent(at)) y="14" text-anchor=[(at == 0.0).then_some("start")] { (word) }
+                @for (at, word, class) in words {
+                    text class=[class] x=(percent(at)) y="14" text-anchor=[(at == 0.0).then_some("start")] { (word) }
                 }
             }
             div.row-value.unit { (unit) }

@@ -5,7 +5,7 @@
   const claims = document.getElementById("claims");
   if (!claims) return;
   const sections = Array.from(claims.querySelectorAll("section"));
-  const countOf = (section) => section.querySelectorAll("tbody tr").length;
+  const countOf = (section) => section.querySelectorAll(".claims > details").length;
   const all = sections.reduce((sum, section) => sum + countOf(section), 0);
   const filter = document.createElement("fieldset");
   filter.id = "filter";

@@ -129,21 +129,9 @@ fn fold(fold: &Fold<'_>) -> Markup {
     }
 }
 
-/// Returns claims as a table with a row for each.
+/// Returns claims, a line each with its verdict and its number, and the rest folded.
 fn claims(claims: &[Claim]) -> Markup {
-    html! {
-        div.scroll tabindex="0" {
-            table.claims {
-                thead {
-                    tr {
-                        @for head in ["verdict", "claim"] { th scope="col" { (head) } }
-                        th scope="col" data-unsorted { "measured here" }
-                    }
-                }
-                tbody { @for claim in claims { (self::claim(claim)) } }
-            }
-        }
-    }
+    html! { div.claims { @for claim in claims { (self::claim(claim)) } } }
 }
 
 /// Returns claims as sentences, each with its mark, its verdict and its number.
@@ -154,10 +142,7 @@ fn key_claims(claims: &[Claim]) -> Markup {
                 li.(words::verdict(claim.verdict)) {
                     span.verdict aria-hidden="true" { (words::mark(claim.verdict)) }
                     span {
-                        (short(&brief(&claim.text), 600)) " "
-                        @if claim.number.0.is_empty() { span.verdict { (claim.judged) "." } }
-                        @else { span.verdict { (claim.judged) ":" } " " (inline(&claim.number)) }
-                        @if !claim.open.is_empty() { "; " (claim.open) "." }
+                        (short(&brief(&claim.text), 600)) " " (judged(claim))
                     }
                 }
             }
@@ -174,25 +159,29 @@ fn brief(claim: &str) -> String {
 fn claim(claim: &Claim) -> Markup {
     let kind = words::verdict(claim.verdict);
     html! {
-        tr.(kind) {
-            td.verdict { span.verdict-mark aria-hidden="true" { (words::mark(claim.verdict)) } " " (kind) }
-            td.claim {
-                p.claim-text { "“" (short(&claim.text, 600)) "”" }
-                p.quiet { "— " (short(&claim.source, 200)) }
-                @for text in &claim.about { p.small { (inline(text)) } }
+        details.(kind) {
+            summary {
+                span.verdict aria-hidden="true" { (words::mark(claim.verdict)) }
+                span { span.claim-text { (short(&claim.text, 600)) } " " (judged(claim)) }
             }
-            td.measured {
-                p.small { b { (claim.judged) } }
-                p.figures { (inline(&claim.number)) }
-                @if !claim.open.is_empty() { p.small { (wording::capital(&claim.open)) "." } }
-                @if !claim.missing.is_empty() {
-                    p.small { (wording::capital(&short(&claim.missing, 1000))) "." }
-                }
-                (claim.drawing)
-                @for text in &claim.evidence { p.small { (inline(text)) } }
-                @if let Some(text) = &claim.caveat { p.small { (short(text, CHARACTERS_MAX)) } }
+            @if !claim.missing.is_empty() {
+                p.small { (wording::capital(&short(&claim.missing, 1000))) "." }
             }
+            @for text in &claim.about { p.small { (inline(text)) } }
+            p.small { b { "Source: " } (short(&claim.source, 200)) "." }
+            (claim.drawing)
+            @for text in &claim.evidence { p.small { (inline(text)) } }
+            @if let Some(text) = &claim.caveat { p.small { (short(text, CHARACTERS_MAX)) } }
         }
+    }
+}
+
+/// Returns the verdict of a claim with its number, and why it is open.
+fn judged(claim: &Claim) -> Markup {
+    html! {
+        @if claim.number.0.is_empty() { span.verdict { (claim.judged) "." } }
+        @else { span.verdict { (claim.judged) ":" } " " (inline(&claim.number)) }
+        @if !claim.open.is_empty() { "; " (claim.open) "." }
     }
 }
 

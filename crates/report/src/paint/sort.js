@@ -65,7 +65,7 @@
     });
   };
 
-  const TABLES = ".wide, .behind table, .claims, .fine";
+  const TABLES = ".wide, .behind table, .fine";
   // What is folded away waits until it is opened, so that the page is there at once.
   for (const table of document.querySelectorAll(TABLES)) {
     if (!table.closest("details:not([open])")) prepare(table);

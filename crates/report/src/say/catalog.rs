@@ -279,7 +279,8 @@ fn claimed(design: &Design, claim: &Claim) -> String {
     let quantity = words::quantity(&claim.quantity, design);
     let response = design.response(claim.quantity.response());
     let terms = terms_of(&claim.quantity, response.map(|response| &response.unit));
-    let region = words::claimed(&claim.quantity, claim.holds_if, terms, design);
+    let shown = words::Shown::of(design, &claim.id, terms);
+    let region = shown.region(&claim.quantity, claim.holds_if);
     format!("“{}” ({}){because}; true if {quantity} is {region}", claim.text, claim.source)
 }
 

@@ -8,7 +8,7 @@ use crate::doc::{Block, Claim, Text};
 use crate::words;
 use crate::{Session, chart};
 use maud::Markup;
-use model::{ClaimResult, Estimate, Grade, OpenWhy, QuantityResult, Verdict};
+use model::{ClaimResult, Design, Estimate, Grade, OpenWhy, QuantityResult, Verdict};
 use wording::number::{self, Terms, result_parts, rough, terms};
 use wording::{capital, counted, short};
 
@@ -77,10 +77,12 @@ pub(crate) fn claim(chapter: &Chapter<'_>, claim: &ClaimResult) -> Claim {
     let about = about.into_iter().filter_map(|(name, text)| {
         Some(Text::strong(name).then(short(wording::stated(text)?, 1000)))
     });
+    let own = words::Shown::of(chapter.design, &claim.id, terms(result)).sentence(result);
     let (number, missing, drawing) = match (&result.estimate, result_parts(result)) {
         (Some(estimate), Some(parts)) => {
             let counts = number::counts(result).map(|counts| format!("{counts}: "));
-            let number = Text::from(counts.unwrap_or_default()).then(Text::number(parts));
+            let plain = || Text::from(counts.unwrap_or_default()).then(Text::number(parts));
+            let number = own.clone().unwrap_or_else(plain);
             let strip = chart::strip(estimate, claim.holds_if, terms(result));
             (number, String::new(), strip)
         }
@@ -93,10 +95,10 @@ pub(crate) fn claim(chapter: &Chapter<'_>, claim: &ClaimResult) -> Claim {
     Claim {
         verdict: claim.verdict,
         judged: words::judged(claim, chapter.design),
-        open: open(claim).unwrap_or_default(),
+        open: open(claim, chapter.design).unwrap_or_default(),
         text: claim.text.clone(),
         source: claim.source.clone(),
-        direction: direction(chapter, claim),
+        direction: own.map_or_else(|| direction(chapter, claim), |_| String::new()),
         number,
         missing,
         drawing,
@@ -189,7 +191,7 @@ fn agree(claim: &ClaimResult) -> Option<String> {
 }
 
 /// Returns why a claim with a number is open, and what is missing for a verdict; `None` where it is decided.
-pub(crate) fn open(claim: &ClaimResult) -> Option<String> {
+pub(crate) fn open(claim: &ClaimResult, design: &Design) -> Option<String> {
     let open = claim.open?;
     let estimate = claim.result.estimate?;
     let agree = agree(claim);
@@ -206,7 +208,8 @@ pub(crate) fn open(claim: &ClaimResult) -> Option<String> {
         OpenWhy::AtTheEdge => {
             let ends = [claim.holds_if.low, claim.holds_if.high].into_iter().flatten();
             let inside = ends.filter(|end| (estimate.low..=estimate.high).contains(end));
-            let ends = inside.map(|end| Some(number::limit(end, terms(&claim.result))));
+            let shown = words::Shown::of(design, &claim.id, terms(&claim.result));
+            let ends = inside.map(|end| Some(shown.end(end)));
             let ends =
                 wording::clauses(ends, " and ").map(|ends| format!("the interval contains {ends}"));
             wording::clauses([ends, agree], ", and ").unwrap_or_default()

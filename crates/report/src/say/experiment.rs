@@ -64,7 +64,12 @@ pub(crate) fn chapter<'a>(
     } else {
         blocks.extend(own);
     }
-    blocks.extend(exhibits::pictures(chapter));
+    // On a page of many chapters they are folded.
+    let mut pictures = exhibits::pictures(chapter);
+    if terminal.is_some() || session.summary.experiments.len() == 1 {
+        blocks.append(&mut pictures);
+    }
+    pictures.extend(exhibits::exhibits(chapter));
     let caveats = caveats(chapter);
     let cautions = caveats_label(chapter);
     let mut folds = Vec::new();
@@ -89,7 +94,7 @@ pub(crate) fn chapter<'a>(
         ("What it is made of".into(), accounts::accounts(chapter, letters)),
         ("What threads waited for".into(), waits::of_study(chapter)),
         ("What the processor counted".into(), processor::counted(chapter)),
-        ("What a trial saw".into(), exhibits::exhibits(chapter)),
+        ("What a trial saw".into(), pictures),
         ("All estimates".into(), numbers::numbers(chapter)),
         ("Precision".into(), smallest_difference::blocks(chapter)),
         ("Method".into(), method(session, chapter)),

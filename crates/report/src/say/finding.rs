@@ -15,12 +15,12 @@ pub(crate) fn sentence(chapter: &Chapter<'_>, finding: &FindingResult) -> Text {
         return chapter.missing(result).text().then(Text::quiet(format!(" (Asked: {sentence})")));
     }
     let (before, number, after) = number::sentence_parts(&finding.sentence, result);
-    let counts = number::counts(result).filter(|_| number.is_some());
-    let counts = counts.map(|counts| Text::quiet(format!(" ({counts})")));
+    let aside = number::aside(result).filter(|_| number.is_some());
+    let aside = aside.map(|aside| Text::quiet(format!(" ({aside})")));
     let rest = number::rest(result).map(|rest| format!(" {rest}"));
     Text::from(before)
         .then(number.map(Text::number).unwrap_or_default())
-        .then(counts.unwrap_or_default())
+        .then(aside.unwrap_or_default())
         .then(after)
         .then(rest.unwrap_or_default())
 }

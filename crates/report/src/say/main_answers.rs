@@ -7,7 +7,10 @@ use crate::chart::{Answer, Answers};
 use crate::doc::{Block, Drawing, Figure, Text, Tone};
 use crate::words::{self, anchor};
 use maud::html;
-use model::{ClaimResult, Estimate, Headline, Lies, Likeness, QuantityResult, Verdict, Yes};
+use model::{
+    Cell, ClaimResult, Estimate, Factor, Headline, Lies, Likeness, Quantity, QuantityResult,
+    Verdict, Yes,
+};
 use wording::number::{
     CORRECTED, Parts, Terms, counts, joined, placed, result_parts, share, terms,
 };
@@ -107,8 +110,8 @@ impl<'a> Asked<'a> {
         let claim = self.claim.filter(|claim| claim.verdict == Verdict::Inconclusive)?;
         let points = self.is_yes(claim.open?.leans?)?;
         let points = if points { "points to yes" } else { "points to no" };
-        let region = words::region(claim.holds_if, terms(&claim.result));
-        let missing = claims::open(claim);
+        let region = words::region_of(claim, self.chapter.design);
+        let missing = claims::open(claim, self.chapter.design);
         wording::clauses([Some(format!("{points} (claimed: {region})")), missing], "; ")
     }
 
@@ -198,30 +201,83 @@ pub(crate) fn links(said: Option<Text>, after: &[(&'static str, &'static str)]) 
     Block::Anchored("said", all.unwrap_or_default())
 }
 
-/// Returns the first findings as if they were headlines: of a few experiments several, of many one each.
+/// Returns the first findings as if they were headlines: of a few experiments several, of many one each. Where the
+/// first one holds two levels against each other, all are of these two.
 fn first_findings<'a>(chapters: &'a [Chapter<'a>]) -> Vec<Asked<'a>> {
-    let each = (FIRST_MAX / chapters.len().max(1)).max(1);
+    let (is_alone, each) = (chapters.len() == 1, (FIRST_MAX / chapters.len().max(1)).max(1));
     let all = chapters.iter().flat_map(|chapter| {
         let drawn = chapter.summary.findings.iter().filter(|finding| {
             let of = terms(&finding.result);
             finding.result.estimate.is_some() && matches!(of, Terms::Times | Terms::In(_))
         });
-        drawn.take(each).map(move |finding| {
+        let drawn = drawn.map(|finding| (finding, contrast(chapter, &finding.result.quantity)));
+        let drawn: Vec<_> = drawn.collect();
+        let first = drawn.first().and_then(|(_, contrast)| contrast.as_ref());
+        let asked = first.map(|contrast| contrast.sides.clone());
+        let is_asked = move |contrast: &Option<Contrast>| match (&asked, contrast) {
+            (Some(asked), Some(contrast)) => contrast.sides == *asked,
+            (asked, _) => asked.is_none(),
+        };
+        let drawn = drawn.into_iter().filter(move |(_, contrast)| is_asked(contrast));
+        drawn.take(each).map(move |(finding, contrast)| {
             let unit = match terms(&finding.result) {
                 Terms::In(unit) => wording::unit(unit),
                 _ => "ratio".into(),
             };
-            let headline = Headline {
+            let plain = Headline {
                 group: format!("The first answers: {unit}"),
-                label: chapter.summary.id.clone(),
+                label: without_place(&finding.sentence),
                 of: finding.id.clone(),
                 says: finding.sentence.clone(),
                 ..Headline::default()
+            };
+            let headline = match contrast {
+                Some(Contrast { sides: [of, to], label }) if is_alone => Headline {
+                    group: format!("{of} compared with {to}: {of} ÷ {to}"),
+                    says: format!("{{}} times that of {to}"),
+                    label,
+                    ..plain
+                },
+                Some(Contrast { sides: [of, to], label }) => {
+                    Headline { label: format!("{of} ÷ {to} · {label}"), ..plain }
+                }
+                None => plain,
             };
             (chapter, headline)
         })
     });
     all.take(FIRST_MAX).filter_map(|(chapter, headline)| Asked::of(chapter, headline)).collect()
+}
+
+/// Two levels that are held against each other in one response.
+struct Contrast {
+    sides: [String; 2],
+    /// In what, and at which levels of the other factors.
+    label: String,
+}
+
+/// Returns what a ratio holds against each other where its sides differ in one factor.
+fn contrast(chapter: &Chapter<'_>, quantity: &Quantity) -> Option<Contrast> {
+    let Quantity::Ratio { response, of, to } = quantity else { return None };
+    let design = chapter.design;
+    let level = |factor: &Factor, cell: &Cell| {
+        words::level_of(factor, cell.0.get(&factor.name).unwrap_or(&factor.baseline))
+    };
+    let is_apart = |factor: &&Factor| level(factor, of) != level(factor, to);
+    let mut apart = design.factors.iter().filter(is_apart);
+    let (differs, None) = (apart.next()?, apart.next()) else { return None };
+    let others =
+        design.factors.iter().filter(|one| one.name != differs.name && one.levels.len() > 1);
+    let response = design.responses.iter().find(|one| one.name == *response)?;
+    let label = others.map(|factor| level(factor, of)).chain([uncapital(&words::label(response))]);
+    let label = label.collect::<Vec<_>>().join(" · ");
+    Some(Contrast { sides: [of, to].map(|side| level(differs, side)), label })
+}
+
+/// Returns a finding's sentence as the name of its number.
+fn without_place(sentence: &str) -> String {
+    let label = sentence.replace("{}", "…");
+    label.trim_end_matches(['.', ' ', '…', ':']).into()
 }
 
 /// Returns answers that share an axis.

@@ -136,10 +136,15 @@ fn cells<'a>(chapter: &Chapter<'a>) -> Cells<'a> {
 fn columns<'a>(chapter: &Chapter<'a>, cells: &Cells<'a>) -> (Vec<&'a Response>, Vec<&'a Response>) {
     let names: BTreeSet<&str> = cells.keys().map(|(_, response)| *response).collect();
     let design = chapter.design;
+    // Where nothing was looked at, what stands instead has a column of its own, if it was asked for.
+    let looked_at =
+        cells.iter().any(|((_, name), row)| *name == LOOKED_AT && row.estimate.is_some());
+    let own = design.response(INSTEAD).is_some_and(|instead| is_asked(chapter, instead));
+    let has_looks = looked_at || names.contains(INSTEAD) && !own;
     let (mut measured, unmeasured): (Vec<&Response>, Vec<_>) =
-        design.responses.iter().partition(|response| {
-            let instead = response.name == LOOKED_AT && names.contains(INSTEAD);
-            names.contains(response.name.as_str()) || instead
+        design.responses.iter().partition(|response| match response.name.as_str() {
+            LOOKED_AT => has_looks,
+            name => names.contains(name),
         });
     let main = design.findings.first().map(|finding| finding.quantity.response());
     measured.sort_by_cached_key(|response| {

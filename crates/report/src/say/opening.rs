@@ -108,9 +108,15 @@ pub(crate) fn answers(chapters: &[Chapter<'_>]) -> Block<'static> {
 /// Returns the answer to an experiment's question, or why there is none. Of a user's program something
 /// else may be said than a finding.
 pub(crate) fn answer(chapter: &Chapter<'_>) -> Text {
-    let first = chapter.summary.findings.first();
+    let findings = &chapter.summary.findings;
+    let declared = chapter.design.answers.iter();
+    let declared = declared.filter_map(|id| findings.iter().find(|finding| finding.id == *id));
+    let measured = declared.filter(|finding| finding.result.estimate.is_some());
+    let said = measured.map(|finding| finding::sentence(chapter, finding));
+    let said = said.reduce(|all, one| all.then(" ").then(one));
     let own = chapter.own_answer().map(Text::from);
-    own.or_else(|| first.map(|finding| finding::sentence(chapter, finding)))
+    own.or(said)
+        .or_else(|| findings.first().map(|finding| finding::sentence(chapter, finding)))
         .unwrap_or_else(|| Text::quiet("It asks for no single number: see its chart."))
 }
 

@@ -45,13 +45,13 @@ const AFTER: [(&str, &str); 3] = [
 /// from elsewhere, and every text from outside is escaped. It links to the page of claims, which
 /// is to lie beside it under the name of [`CLAIMS_PAGE`].
 pub fn html(session: &Session<'_>) -> String {
-    let more = Text::from(" ").then(Text::link("All of them on a page of their own", CLAIMS_PAGE));
-    report(session, more.then("."))
+    let more = Text::from(" All of them stand in ").then(Text::link(CLAIMS_PAGE, CLAIMS_PAGE));
+    report(session, more.then(" beside this file, and in the chapters."))
 }
 
 /// Returns the report without a link to the page of claims: for a file that goes elsewhere alone.
 pub fn html_alone(session: &Session<'_>) -> String {
-    report(session, Text::default())
+    report(session, " All of them stand in the chapters.".into())
 }
 
 /// Returns what people say beside what this machine says, as one self-contained page: every claim of the
@@ -120,11 +120,14 @@ fn report(session: &Session<'_>, all_claims: Text) -> String {
     paint::page(&doc, include_str!("front.css"))
 }
 
+/// What made a page, for somebody who has the page alone.
+const WHAT_IT_IS: &str = "scruple weighs what concurrency costs on Linux";
+
 /// Returns an empty page of a session.
 fn document<'a>(session: &Session<'_>, title: &str) -> Doc<'a> {
     let (manifest, by) = (session.manifest, &session.summary.scruple);
     let mut doc = Doc::new(by, "", format!("{title}{}", manifest.session));
-    doc.kind = format!("scruple · a session of {}", moment(manifest.started_unix_ms)).into();
+    doc.kind = format!("{WHAT_IT_IS} · a session of {}", moment(manifest.started_unix_ms)).into();
     doc.source = source(session);
     doc.footer = Text::filled(
         "Measured by scruple {}, analysed by scruple {}. Every number on this page can be computed \

@@ -131,9 +131,9 @@ fn the_page_is_well_formed_and_holds_every_chapter() {
     assert_eq!(count("h2"), figures + 4 + 1);
     for needle in [
         "Creating a process costs ",
-        "✗</span> refuted",
-        "✓</span> supported",
-        "?</span> inconclusive",
+        "✗</span><span><span class=\"claim-text\">",
+        "Supported (claimed: ",
+        "Inconclusive (claimed: ",
         "clone3 is blocked by a seccomp filter here",
         "check failed",
         "scruple run create --seed 20261120 --profile quick",
@@ -250,7 +250,7 @@ fn rates_and_shares_are_told_with_their_counts_and_their_rest() {
     let answers = between(&page, " answers</summary>", "<figure");
     for needle in [
         "A signal is lost in 6.7 per million [1.8, 264\u{202f}653.4] (8 of 1\u{202f}200\u{202f}000) of all hops.",
-        "A futex loses a wake-up in at most 26.5 % (none of 1\u{202f}200\u{202f}000) of all",
+        "A futex loses a wake-up in none (of 1\u{202f}200\u{202f}000 in 12 trials; at most 26.5 %) of all",
         "of the gap goes away. The rest, ",
         "is not explained by it.",
     ] {
@@ -263,7 +263,7 @@ fn rates_and_shares_are_told_with_their_counts_and_their_rest() {
     assert!(
         answers.contains("Time of a hop, by lat_ctx's definition: from before the write of one")
     );
-    let claims = between(&page, " claims</summary>", "</table>");
+    let claims = between(&page, " claims</summary>", "All estimates");
     assert!(
         claims.contains("8 of 1\u{202f}200\u{202f}000: 6.7 per million [1.8, 264\u{202f}653.4]"),
         "{claims}"
@@ -281,7 +281,7 @@ fn what_is_missing_is_told_where_it_would_stand() {
     let later =
         "in profile quick: mechanism shared memory, from profile standard on. (Asked: Polled";
     assert!(answers.contains(&format!("Not measured {later} memory costs N times")), "{answers}");
-    let claims = between(&page, " claims</summary>", "</table>");
+    let claims = between(&page, " claims</summary>", "All estimates");
     assert!(claims.contains(&format!("Refused hereMechanism parallel: {refused}.")), "{claims}");
     assert!(claims.contains("Not in quickMechanism shared memory"), "{claims}");
     let figure = between(&page, "About this figure</summary>", "</details>");
@@ -332,7 +332,7 @@ fn a_machine_that_tells_identical_things_apart_is_said_before_any_number() {
 #[test]
 fn floors_grades_and_tags_stand_beside_the_verdicts() {
     let page = page_of(&fixture::doubted(12));
-    let claims = between(&page, " claims</summary>", "</table>");
+    let claims = between(&page, " claims</summary>", "All estimates");
     for needle in [
         "Floor 2.1 % now, 0.6 % in ten times the time",
         "Evidence: ●●○ software counter. What would raise it",
@@ -485,10 +485,10 @@ fn claims_have_a_page_of_their_own() {
         .map(|word| page.find(&format!("<section id=\"{word}\"")).expect(word))
         .collect();
     assert!(places.is_sorted(), "{places:?}");
-    let first = between(&page, "id=\"refuted\"", "</table>");
+    let first = between(&page, "id=\"refuted\"", "</section>");
     for needle in [
         "Creating a process costs 16.31 times",
-        "— course notes",
+        "Source: course notes.",
         "7.3× [7.2, 7.7]",
         "Refuted (claimed: between 14.8× and 17.9×)",
         "Floor 2.1 % now",

@@ -156,6 +156,7 @@ fn clocks_that_decide_opposite_ways_decide_nothing() {
         quantity: ratio("process", "thread"),
         holds_if: model::Region::above(1.04),
         note: String::new(),
+        shown: String::new(),
     };
     let mut found = effect(&table, &claim.quantity);
     let withheld = leaning(&table, &mut found, &claim);

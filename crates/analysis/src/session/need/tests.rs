@@ -86,6 +86,7 @@ fn claim(quantity: Quantity, holds_if: Region) -> Claim {
         quantity,
         holds_if,
         note: String::new(),
+        shown: String::new(),
     }
 }
 

@@ -20,6 +20,7 @@ fn claim(id: &str, quantity: Quantity, holds_if: Region) -> Claim {
         quantity,
         holds_if,
         note: String::new(),
+        shown: String::new(),
     }
 }
 

@@ -214,7 +214,7 @@ fn the_claims_page_works_in_a_browser() {
     looked.print();
     looked.pictures("claims-print");
     // It leads to the experiment's chapter, and the report leads back.
-    looked.ask("(document.querySelector('#claims .claim a').click(), 0)");
+    looked.ask("(document.querySelector('#claims details a').click(), 0)");
     looked.tab.wait_for("#experiment-create");
     assert_eq!(looked.text("document.querySelector(location.hash).className"), "experiment");
     assert_eq!(

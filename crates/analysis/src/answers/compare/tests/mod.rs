@@ -89,6 +89,7 @@ fn study() -> Design {
         quantity: ratio,
         holds_if: Region::above(3.0),
         note: String::new(),
+        shown: String::new(),
     }];
     design
 }
