@@ -25,9 +25,8 @@ pub(crate) fn ask(args: &AskArgs) -> anyhow::Result<Exit> {
             match find(&stored.manifest.designs, &args.quantity) {
                 Ok((design, quantity)) => {
                     let mut answer = answer(&stored, design, &quantity);
-                    // Sessions of a class may have one name.
                     if among > 1 {
-                        answer.session = folder.display().to_string();
+                        answer.folder = folder.display().to_string();
                     }
                     answers.push(answer);
                 }
@@ -53,6 +52,7 @@ pub(crate) fn ask(args: &AskArgs) -> anyhow::Result<Exit> {
 fn answer(stored: &store::Stored, design: &Design, quantity: &Quantity) -> Asked {
     Asked {
         session: stored.manifest.session.clone(),
+        folder: String::new(),
         experiment: design.id.clone(),
         asked: ask::full_text(quantity, design),
         result: analysis::ask(design, &stored.records, quantity),

@@ -57,7 +57,7 @@ pub(crate) fn known(what: &str, name: &str, known: &[&str]) -> anyhow::Result<()
     if about.iter().any(|id| Some(*id) != meant) {
         hint.push_str(&format!("about it: {}. ", about.join(", ")));
     }
-    match hint.is_empty() || known.len() <= LISTED_MAX {
+    match about.is_empty() || known.len() <= LISTED_MAX {
         true => bail!("{what} {name:?}; {hint}there are: {}", known.join(", ")),
         false => bail!("{what} {name:?}; {}", hint.trim_end()),
     }

@@ -4,6 +4,7 @@ use crate::cli::WhyArgs;
 use crate::exit::Exit;
 use crate::plan::{Plan, Purpose};
 use crate::{inquiry, plan, spoken};
+use anyhow::ensure;
 use model::{Inquiry, Profile};
 use study::WhyRequest;
 
@@ -26,6 +27,12 @@ fn session_plan(args: &WhyArgs) -> anyhow::Result<Plan> {
     let cpus = plan::cpus(args.plan.measure.affinity.as_deref())?;
     let kept = kept(cpus.len());
     let command = spoken::texts(&args.command, &args.env)?;
+    ensure!(
+        !command.iter().any(|word| word.contains("{n}")),
+        "{{n}} stands for a number of workers, which only scale varies: write a number in its place, or \
+         scruple scale -- {}",
+        wording::command_line(&command)
+    );
     let asked = WhyRequest {
         command: &command,
         folder: std::env::current_dir()?.to_string_lossy().into_owned(),

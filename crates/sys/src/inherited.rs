@@ -47,14 +47,19 @@ const MEMORY_POLICIES: [&str; 7] = [
 /// The beginnings of the names of variables that change how programs run: the dynamic linker's, those of
 /// allocators, of OpenMP, and of runtimes.
 const VARIABLES: &str = "LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT LD_BIND_NOW GLIBC_TUNABLES MALLOC_ MIMALLOC_ \
-    JE_MALLOC_CONF OMP_ GOMP_ KMP_ GOMAXPROCS GOGC GODEBUG JAVA_TOOL_OPTIONS PYTHONMALLOC";
+    JE_MALLOC_CONF OMP_ GOMP_ KMP_ GOMAXPROCS GOGC GODEBUG GOMEMLIMIT JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS \
+    PYTHON_ PYTHONOPTIMIZE PYTHONHASHSEED PYTHONDEVMODE NODE_OPTIONS \
+    UV_THREADPOOL_SIZE RUBYOPT PERL5OPT OPENBLAS_ MKL_ RAYON_ TOKIO_ DOTNET_";
 
 /// The most characters of such a variable's value.
 const VALUE_CHARACTERS_MAX: usize = 200;
 
 /// Gives the calling thread, and what it starts from now on, the timer slack, the scheduling policy and the
-/// personality of a program that inherited nothing special. What is refused stays, and [`facts`] names it.
+/// personality of a program that inherited nothing special, and no descriptors beyond the first three: a fork
+/// copies each. What is refused stays, and [`facts`] names it.
 pub fn set_usual() {
+    // SAFETY: integers only; the descriptors stay open here, and are closed where another program starts.
+    unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) };
     let _ = process::set_timer_slack(SLACK_NS);
     if policy().is_some() {
         let usual = libc::sched_param { sched_priority: 0 };

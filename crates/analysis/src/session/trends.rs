@@ -1,8 +1,7 @@
 //! Whether a treatment of a user's program drifts over the session, or has two modes.
 
 use crate::session::sample::observations;
-use crate::stats::order::{median, sorted};
-use laws::tail::student_outside;
+use crate::stats::order::{self, median, sorted};
 use model::{Design, Record, Response, Treatment};
 use std::collections::BTreeMap;
 use wording::number::value;
@@ -48,16 +47,9 @@ pub(crate) fn trends(design: &Design, records: &[&Record]) -> Vec<String> {
     all.iter().filter_map(one).collect()
 }
 
-/// Returns how the second half of the trials differs from the first if the trials rise or fall over the session, by the
-/// test of Mann and Kendall (H. B. Mann, Econometrica 13, 1945).
+/// Returns how the second half of the trials differs from the first if the trials rise or fall over the session.
 fn drift(values: &[f64], chance: f64, response: &Response) -> Option<String> {
-    let later =
-        |place: usize| values[place + 1..].iter().map(move |after| after.total_cmp(&values[place]));
-    let rises: i32 = (0..values.len()).flat_map(later).map(|order| order as i32).sum();
-    let n = values.len() as f64;
-    let variance = n * (n - 1.0) * (2.0 * n + 5.0) / 18.0;
-    let z = (f64::from(rises.abs()) - 1.0).max(0.0) / variance.sqrt();
-    let by_chance = student_outside(f64::from(u32::MAX), z);
+    let by_chance = order::trend(values);
     let (first, last) = values.split_at(values.len() / 2);
     let (before, after) = (median(first)?, median(last)?);
     (by_chance < chance && (after / before - 1.0).abs() > NOTABLE).then(|| {

@@ -1,5 +1,28 @@
 //! Order statistics and moments of a sample.
 
+use laws::tail::student_outside;
+
+/// Returns the probability that numbers without a trend rise or fall as much in their order, by the test of Mann and
+/// Kendall (H. B. Mann, Econometrica 13, 1945).
+pub(crate) fn trend(values: &[f64]) -> f64 {
+    let later =
+        |place: usize| values[place + 1..].iter().map(move |after| after.total_cmp(&values[place]));
+    let rises: i32 = (0..values.len()).flat_map(later).map(|order| order as i32).sum();
+    let n = values.len() as f64;
+    let variance = n * (n - 1.0) * (2.0 * n + 5.0) / 18.0;
+    let z = (f64::from(rises.abs()) - 1.0).max(0.0) / variance.sqrt();
+    student_outside(f64::from(u32::MAX), z)
+}
+
+/// Reports whether neighbours among numbers differ as others do: J. von Neumann's ratio of their squared differences to
+/// all squares (Annals of Mathematical Statistics 12, 1941), 2 by chance, is at least 1.
+pub(crate) fn is_without_order(values: &[f64]) -> bool {
+    let mean = mean(values).unwrap_or_default();
+    let steps: f64 = values.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum();
+    let squares: f64 = values.iter().map(|x| (x - mean).powi(2)).sum();
+    steps >= squares
+}
+
 /// Returns a copy in ascending order, without the numbers that are not finite.
 pub fn sorted(values: &[f64]) -> Vec<f64> {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();

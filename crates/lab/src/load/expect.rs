@@ -5,6 +5,9 @@ use crate::quantity;
 use ask::units;
 use model::{Estimate, Expectation, Expected, LoadNumber, LoadResult};
 
+/// Requests that tell a mean or a rate of half of its limit from one of twice, if all of them succeed.
+const REQUESTS_MIN: u64 = 100;
+
 /// The percentiles that a result has, in percent.
 const PERCENTS: [f64; 7] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99];
 
@@ -101,16 +104,22 @@ impl Threshold {
             Expected::NotMet if !self.less => Expected::Met,
             within => within,
         });
+        let counts = &result.counts;
         let outcome = match (by_count, self.number, found) {
             // That no request at all fails can be counted and not estimated.
             (_, LoadNumber::Errors, _) if self.limit == 0.0 && self.less => {
                 if result.counts.unsuccessful() == 0 { Expected::Met } else { Expected::NotMet }
             }
             (Expected::Undecided, _, Some(found)) => self.side(&found),
+            // Too short for an interval, and long enough to tell half of the limit from twice.
+            (_, LoadNumber::Mean | LoadNumber::Rate, None) if counts.due() >= REQUESTS_MIN => {
+                let is_far = |x: &f64| *x <= self.limit / 2.0 || *x >= self.limit * 2.0;
+                let far = point.filter(is_far).filter(|_| counts.unsuccessful() == 0);
+                far.map_or(Expected::Undecided, |x| self.side_of(x, x))
+            }
             (by_count, ..) => by_count,
         };
         // Of those that succeed, more must be sent.
-        let counts = &result.counts;
         let sent = match self.number {
             LoadNumber::Succeeded(_) => counts.due() as f64 / counts.succeeded.max(1) as f64,
             _ => 1.0,
@@ -133,7 +142,11 @@ impl Threshold {
     }
 
     fn side(&self, found: &Estimate) -> Expected {
-        let (below, above) = (found.high < self.limit, found.low > self.limit);
+        self.side_of(found.low, found.high)
+    }
+
+    fn side_of(&self, low: f64, high: f64) -> Expected {
+        let (below, above) = (high < self.limit, low > self.limit);
         match (below, above) {
             (true, _) => {
                 if self.less {

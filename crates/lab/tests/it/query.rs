@@ -163,7 +163,10 @@ fn the_schema_is_what_the_database_has() {
     let folder = tempfile::tempdir().unwrap();
     let session = recorded("servers");
     let told = schema(&[&session]);
-    assert_eq!(told.keys().collect::<Vec<_>>(), ["sessions", "settings", "trials"]);
+    assert_eq!(
+        told.keys().collect::<Vec<_>>(),
+        ["estimates", "sessions", "settings", "trials", "verdicts"]
+    );
     let general = schema(&[]);
     assert!(general["trials"].contains(&("factor_NAME".into(), "VARCHAR".into())), "{general:?}");
     // The export's columns, so that one page describes both.

@@ -8,10 +8,10 @@ use wording::number;
 /// Returns the answers to what was asked of sessions: a line for each, with its caveats below it.
 pub fn asked(answers: &[Asked]) -> Doc<'static> {
     let mut doc = Doc::new("", "quantities", "quantities");
-    let several = answers.iter().any(|answer| answer.session != answers[0].session);
+    let several = answers.iter().any(|answer| name(answer) != name(&answers[0]));
     for answer in answers {
         let result = &answer.result;
-        let session = if several { format!("{}: ", answer.session) } else { String::new() };
+        let session = if several { format!("{}: ", name(answer)) } else { String::new() };
         let number = match &result.estimate {
             None => "no answer".to_string(),
             Some(estimate) if matches!(result.quantity, Quantity::Frequency { .. }) => {
@@ -29,4 +29,9 @@ pub fn asked(answers: &[Asked]) -> Doc<'static> {
         doc.blocks.extend(notes.map(|note| Block::note(Tone::Quiet, note)));
     }
     doc
+}
+
+/// Returns what tells a session from the others that were asked.
+fn name(answer: &Asked) -> &str {
+    if answer.folder.is_empty() { &answer.session } else { &answer.folder }
 }

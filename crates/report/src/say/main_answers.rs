@@ -266,8 +266,11 @@ fn contrast(chapter: &Chapter<'_>, quantity: &Quantity) -> Option<Contrast> {
     let is_apart = |factor: &&Factor| level(factor, of) != level(factor, to);
     let mut apart = design.factors.iter().filter(is_apart);
     let (differs, None) = (apart.next()?, apart.next()) else { return None };
-    let others =
-        design.factors.iter().filter(|one| one.name != differs.name && one.levels.len() > 1);
+    let again = design.repetition().map(|factor| &factor.name);
+    let others = design
+        .factors
+        .iter()
+        .filter(|one| one.name != differs.name && one.levels.len() > 1 && Some(&one.name) != again);
     let response = design.responses.iter().find(|one| one.name == *response)?;
     let label = others.map(|factor| level(factor, of)).chain([uncapital(&words::label(response))]);
     let label = label.collect::<Vec<_>>().join(" · ");

@@ -170,6 +170,7 @@ fn the_median_of_rates_is_called_another_thing_than_the_rate() {
         assert!(result.remark.contains("rate(…) is the rate over all trials"), "{}", result.remark);
         let asked = Asked {
             session: "base".into(),
+            folder: String::new(),
             experiment: design.id.clone(),
             asked: "wrong_count".into(),
             result,

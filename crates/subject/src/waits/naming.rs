@@ -220,7 +220,7 @@ impl From<Frame> for Function {
             || name.starts_with("__")
             || primitives::is_runtime(&frame.file)
             || primitives::is_library(&path)
-            || primitives::of_function(&path).is_some();
+            || primitives::of_function(&path, &frame.file).is_some();
         Function { name, path, is_library, file: frame.file }
     }
 }

@@ -67,7 +67,12 @@ pub(super) struct Row {
     #[serde(default)]
     begins: String,
     #[serde(default)]
+    is: String,
+    #[serde(default)]
     within: String,
+    /// A part of the name of the file in which a function of that name is this one; of any, if empty.
+    #[serde(default)]
+    host: String,
     /// How the name of a library begins in which a wait that no function explains is this one.
     #[serde(default)]
     file: String,
@@ -104,12 +109,16 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
 });
 
 impl Row {
-    fn is_of(&self, function: &str) -> bool {
-        match (self.within.as_str(), self.begins.as_str()) {
-            ("", "") => false,
-            ("", begins) => function.trim_start_matches('_').starts_with(begins),
-            (within, _) => function.contains(within),
-        }
+    fn is_of(&self, function: &str, file: &str) -> bool {
+        let plain = function.trim_start_matches('_');
+        let own = plain.split(['.', '@']).next().unwrap_or_default();
+        let named = match (self.within.as_str(), self.begins.as_str(), self.is.as_str()) {
+            ("", "", "") => false,
+            ("", "", whole) => own == whole,
+            ("", begins, _) => plain.starts_with(begins),
+            (within, ..) => function.contains(within),
+        };
+        named && file.rsplit('/').next().unwrap_or_default().contains(&self.host)
     }
 }
 
@@ -117,9 +126,9 @@ fn rows() -> impl Iterator<Item = &'static Row> {
     TABLE.library.iter().flat_map(|library| &library.functions)
 }
 
-/// Returns the row of a function.
-pub(super) fn of_function(function: &str) -> Option<&'static Row> {
-    rows().find(|row| row.is_of(function))
+/// Returns the row of a function in a file.
+pub(super) fn of_function(function: &str, file: &str) -> Option<&'static Row> {
+    rows().find(|row| row.is_of(function, file))
 }
 
 /// Returns the row of a library.
@@ -133,7 +142,7 @@ fn of_file(file: &str) -> Option<&'static Row> {
 pub(super) fn of_functions<'a>(
     functions: impl Iterator<Item = (&'a str, &'a str)> + Clone,
 ) -> Option<&'static Row> {
-    let by_name = functions.clone().filter_map(|(function, _)| of_function(function));
+    let by_name = functions.clone().filter_map(|(function, file)| of_function(function, file));
     let by_file = functions.filter_map(|(_, file)| of_file(file));
     let is_outer = |row: &&Row| row.outer;
     by_name
@@ -234,5 +243,21 @@ mod tests {
         assert!(lock.iter().all(|channel| is_inode_lock(channel)));
         let storage = ["folio_wait_bit_common", "jbd2_log_wait_commit", "do_writepages", ""];
         assert!(!storage.iter().any(|channel| is_inode_lock(channel)));
+    }
+
+    #[test]
+    fn a_function_of_the_program_is_no_librarys() {
+        let what = |function, file| of_function(function, file).map(|row| row.what.as_str());
+        for (function, file, expected) in [
+            ("__libc_malloc", "/lib/libc.so.6", Some("malloc's lock")),
+            ("_int_free.part.0", "/bin/static", Some("malloc's lock")),
+            ("free_list_lock", "/bin/own", None),
+            ("malloc_lock_wait", "/bin/own", None),
+            ("take_gil", "/usr/bin/python3.11", Some(GIL)),
+            ("take_gil", "/bin/own", None),
+            ("pthread_mutex_lock", "/lib/libc.so.6", Some("a mutex")),
+        ] {
+            assert_eq!(what(function, file), expected, "{function}");
+        }
     }
 }

@@ -375,6 +375,8 @@ struct Before {
     network: sys::netstat::Counters,
     machine: Option<sys::proc::MachineCpu>,
     process_cpu_ns: u64,
+    /// For how long each quota has held back its group, in ns: the own group's, and those above it.
+    throttled_ns: Vec<Option<u64>>,
 }
 
 impl Before {
@@ -383,6 +385,7 @@ impl Before {
             network: sys::netstat::counters(),
             machine: sys::proc::machine_cpu(),
             process_cpu_ns: sys::clock::process_cpu_ns(),
+            throttled_ns: sys::cgroup::Quotas::of_own().throttled_ns(),
         }
     }
 
@@ -402,6 +405,10 @@ impl Before {
             foreign_cpu_ns: machine
                 .map(|(now, then)| now.busy_ns.saturating_sub(then.busy_ns).saturating_sub(own_ns)),
             stolen_ns: machine.map(|(now, then)| now.steal_ns.saturating_sub(then.steal_ns)),
+            throttled_ns: (now.throttled_ns.iter().zip(&self.throttled_ns))
+                .filter_map(|(now, then)| Some((*now)?.saturating_sub((*then)?)))
+                .max()
+                .unwrap_or_default(),
             ..Surroundings::default()
         }
     }

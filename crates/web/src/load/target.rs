@@ -127,8 +127,7 @@ impl Target {
         same_host && self.secure == other.secure && self.address().port == other.address().port
     }
 
-    /// Returns what a `Location` of this one's answer names (RFC 3986, 5.2, without the removal of dot
-    /// segments, which servers do); `None` where it is no URL of HTTP.
+    /// Returns what a `Location` of this one's answer names (RFC 3986, 5.2); `None` where it is no URL of HTTP.
     pub(super) fn follow(&self, location: &str) -> Option<Target> {
         let whole = location.split('#').next().unwrap_or_default();
         let scheme = whole.split_once("://").map(|(scheme, _)| scheme);
@@ -140,9 +139,12 @@ impl Target {
         let url = match whole {
             "" => self.url(),
             _ if whole.starts_with("//") => format!("{}:{whole}", self.scheme()),
-            _ if whole.starts_with('/') => format!("{origin}{whole}"),
+            _ if whole.starts_with('/') => format!("{origin}{}", without_dots(whole)),
             _ if whole.starts_with('?') => format!("{origin}{file}{whole}"),
-            _ => format!("{origin}{}/{whole}", file.rsplit_once('/').map_or("", |(dir, _)| dir)),
+            _ => {
+                let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+                format!("{origin}{}", without_dots(&format!("{folder}/{whole}")))
+            }
         };
         Target::parse(&url).ok()
     }
@@ -154,6 +156,24 @@ impl Target {
         let port = port.map(|port| format!(":{port}")).unwrap_or_default();
         format!("{open}{host}{close}{port}")
     }
+}
+
+/// Returns a path without its segments `.` and `..` (RFC 3986, 5.2.4), with its query as it is.
+fn without_dots(path: &str) -> String {
+    let (path, query) = path.split_at(path.find('?').unwrap_or(path.len()));
+    let mut kept: Vec<&str> = Vec::new();
+    for segment in path.split('/').skip(1) {
+        match segment {
+            "." => {}
+            ".." => {
+                kept.pop();
+            }
+            other => kept.push(other),
+        }
+    }
+    let is_folder = path.ends_with("/.") || path.ends_with("/..");
+    let end = if is_folder && !kept.is_empty() { "/" } else { "" };
+    format!("/{}{end}{query}", kept.join("/"))
 }
 
 /// A host and port to connect to.

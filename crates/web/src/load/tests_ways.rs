@@ -342,6 +342,7 @@ fn redirects_are_one_request() {
         let to = match path {
             "/" => "/a",
             "/a" => "b?c",
+            "/up/a/b" => "../../x/./y/../b?../c",
             "/away" => "http://192.0.2.1/",
             "/loop" => "/loop",
             _ => return String::from_utf8_lossy(OK).into_owned(),
@@ -356,6 +357,11 @@ fn redirects_are_one_request() {
     let result = load(&plan);
     assert_eq!((result.counts.sent, result.counts.statuses), (2, [(200, 2)].into()));
     assert_eq!(log.lock().unwrap().join(" "), "GET / GET /a GET /b?c GET / GET /a GET /b?c");
+    plan.url = format!("{}up/a/b", server.url());
+    plan.requests = Some(1);
+    log.lock().unwrap().clear();
+    assert_eq!(load(&plan).counts.statuses, [(200, 1)].into());
+    assert_eq!(log.lock().unwrap().join(" "), "GET /up/a/b GET /x/b?../c");
     for (path, requests) in [("away", 1), ("loop", 3)] {
         plan.url = format!("{}{path}", server.url());
         plan.requests = Some(1);

@@ -41,6 +41,8 @@ pub(super) struct Surroundings {
     pub(super) foreign_cpu_ns: Option<u64>,
     /// Time that the host gave to others, in ns.
     pub(super) stolen_ns: Option<u64>,
+    /// Time for which a CPU quota held this process back, summed over CPUs, in ns.
+    pub(super) throttled_ns: u64,
     /// Whether it was ended from outside.
     pub(super) stopped: bool,
     /// From the start to the last answer that was waited for, in ns.
@@ -290,12 +292,18 @@ fn shares(result: &LoadResult, tally: &Tally, seen: &Surroundings) -> Vec<String
             100.0 * seen.busiest_share
         ));
     }
+    let throttled = seen.throttled_ns as f64;
+    let is_throttled = throttled > WAIT_SHARE * result.elapsed_ns as f64;
     if let Some(wait_ns) = tally.queue_wait_ns.filter(|ns| *ns as f64 > WAIT_SHARE * thread_ns) {
-        doubts.push(format!(
-            "the generator waited {:.0} % of the time for a CPU: others on this machine, perhaps the \
-             server, disturbed it",
-            100.0 * wait_ns as f64 / thread_ns
-        ));
+        // A thread waits once at a time, whatever several sums of its wait say.
+        let share = (100.0 * wait_ns as f64 / thread_ns).min(100.0);
+        let by = match is_throttled {
+            true => "a CPU quota of its control group held it back",
+            false => "others on this machine, perhaps the server, disturbed it",
+        };
+        doubts.push(format!("the generator waited {share:.0} % of the time for a CPU: {by}"));
+    } else if is_throttled {
+        doubts.push("a CPU quota of its control group held the generator back".to_string());
     }
     let stolen = seen.stolen_ns.filter(|ns| *ns as f64 > WAIT_SHARE * result.elapsed_ns as f64);
     if let Some(stolen_ns) = stolen {

@@ -129,6 +129,9 @@ fn every_disturbance_is_a_doubt() {
     let mut waited = tally();
     waited.queue_wait_ns = Some(SECOND_NS / 10);
     assert!(doubt(&waited, Surroundings::default()).contains("waited 10 % of the time"));
+    let quota = Surroundings { throttled_ns: SECOND_NS / 2, ..Surroundings::default() };
+    assert!(doubt(&waited, quota).contains("for a CPU: a CPU quota of its control group"));
+    assert!(doubt(&tally(), quota).contains("a CPU quota"));
     let exhausted = Tally { without_port: 5, without_descriptor: 7, ..tally() };
     let text = doubt(&exhausted, Surroundings::default());
     assert!(text.contains("5 connections were not opened because all ephemeral ports"), "{text}");

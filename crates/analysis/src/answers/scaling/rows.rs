@@ -96,6 +96,7 @@ pub(super) struct ShapeRows {
     pub(super) unsure: ShapeRow,
     pub(super) flat: ShapeRow,
     pub(super) no_rise: ShapeRow,
+    pub(super) scattered: ShapeRow,
     pub(super) falls: ShapeRow,
 }
 

@@ -32,6 +32,9 @@ const FLAT: f64 = 0.1;
 /// From this number of rows on that no law describes, all that they differ by counts as scatter.
 const ROWS_WITHOUT_LAW: usize = 6;
 
+/// The probability of a trend in rows without one below which they have one.
+const TREND: f64 = 0.02;
+
 /// How throughput follows n. Places are those of levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
@@ -53,6 +56,8 @@ pub(super) enum Shape {
     NoRise(usize),
     /// Less beyond a level than there.
     Falls(usize),
+    /// Neither more nor less than the rows scatter, of which no law describes any.
+    Scattered,
 }
 
 /// The levels of n as they are compared.
@@ -67,6 +72,8 @@ pub(super) struct Points {
     t: f64,
     /// What is known of their noise, in words.
     scatter: String,
+    /// Whether rows that no law describes show no trend.
+    is_scattered: bool,
 }
 
 impl Points {
@@ -82,6 +89,7 @@ impl Points {
         let mut squares: f64 = levels.iter().zip(&means).map(scatter).sum();
         let mut freedom = trials.len() - levels.len();
         let mut source = "trials of the same n scatter by";
+        let mut is_scattered = false;
         if let (0, Some(law)) = (freedom, law) {
             squares = law.residuals.iter().map(|it| it.share.powi(2)).sum();
             freedom = levels.len().saturating_sub(law.coefficients.len());
@@ -91,6 +99,9 @@ impl Points {
             squares = means.iter().map(|x| (x / mean - 1.0).powi(2)).sum();
             freedom = levels.len() - 1;
             source = "no law describes the rows, which scatter about their mean by";
+            let is_noisy = (squares / freedom as f64).sqrt() > NOTABLE;
+            let has_order = order::trend(&means) < TREND || !order::is_without_order(&means);
+            is_scattered = is_noisy && !has_order;
         }
         let scatter = match freedom {
             0 => "each n has one trial, which shows no scatter".into(),
@@ -100,7 +111,8 @@ impl Points {
         let freedom = counts + freedom as f64;
         let noise = ((squares + counts * assumed * assumed) / freedom).sqrt();
         let heights = means.into_iter().map(f64::ln).collect();
-        Points { levels, heights, noise, t: student_quantile(freedom, ERRS), scatter }
+        let t = student_quantile(freedom, ERRS);
+        Points { levels, heights, noise, t, scatter, is_scattered }
     }
 
     /// Returns by how much the logarithm of throughput changes from one level to another.
@@ -142,6 +154,9 @@ impl Points {
         let last = self.levels.len().saturating_sub(1);
         if last == 0 {
             return Shape::None;
+        }
+        if self.is_scattered {
+            return Shape::Scattered;
         }
         let best = (0..=last).rev().max_by(|a, b| self.heights[*a].total_cmp(&self.heights[*b]));
         let best = best.unwrap_or(last);
@@ -216,6 +231,7 @@ pub(super) fn by_shape(case: &Case<'_>) -> ScaleCause {
         Shape::Bends(place) => (&rows.bends, Some(place)),
         Shape::Less => (&rows.less, None),
         Shape::Unsure => (&rows.unsure, None),
+        Shape::Scattered => (&rows.scattered, None),
         Shape::Flat(place) => (&rows.flat, Some(place)),
         Shape::NoRise(place) => (&rows.no_rise, Some(place)),
         Shape::Falls(place) => (&rows.falls, Some(place)),
@@ -470,6 +486,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Neither noise that happens to end low nor a hump is said to rise.
+    #[test]
+    fn rows_without_order_neither_rise_nor_fall() {
+        let noise = "1,70\n2,22\n3,19\n4,41\n5,128\n6,64\n7,101\n8,158\n9,177\n10,17\n";
+        let found = fitted(noise);
+        assert!(found.answer.concat().contains("neither rises nor falls"), "{:?}", found.answer);
+        let hump = "1,10\n2,21\n3,40\n4,60\n5,79\n6,81\n7,60\n8,41\n9,22\n10,11\n";
+        let found = fitted(hump);
+        assert!(!found.answer.concat().contains("neither rises nor falls"), "{:?}", found.answer);
     }
 
     proptest::proptest! {
