@@ -1,9 +1,11 @@
 //! Instructions as text.
 
+use super::pseudo::{ACCESSES, FENCE_TSO, PAUSE};
 use super::register_name as register;
-use super::table::{Form, NAMES};
+use super::table::{Form, NAMES, ORDERS};
 use crate::csr;
 use crate::decode::{Instruction, decode, fixed};
+use crate::encode::fence;
 use crate::expand;
 
 /// Returns an instruction as people write it, with the pseudo-instructions that every disassembler knows.
@@ -55,6 +57,19 @@ impl Operands<'_> {
         let (d, s, t) = (register(rd), register(rs1), register(rs2));
         let constant = immediate as i32;
         Some(match known {
+            "fence" if self.word == PAUSE => "pause".into(),
+            "fence" if self.word == FENCE_TSO => "fence.tso".into(),
+            "fence" if self.word != fence() => {
+                let bits = |shift: u32| match self.word >> shift & 15 {
+                    0 => "0".into(),
+                    bits => (0..)
+                        .zip(ACCESSES.chars())
+                        .filter(|(at, _)| bits & 8 >> at != 0)
+                        .map(|(_, c)| c)
+                        .collect::<String>(),
+                };
+                format!("fence {}, {}", bits(24), bits(20))
+            }
             "addi" if (rd, rs1, constant) == (0, 0, 0) => "nop".into(),
             "addi" if rs1 == 0 => format!("li {d}, {constant}"),
             "addi" if constant == 0 => format!("mv {d}, {s}"),
@@ -88,6 +103,7 @@ impl Operands<'_> {
         let Instruction { rd, rs1, rs2, immediate, .. } = self.instruction;
         let (d, s, t) = (register(rd), register(rs1), register(rs2));
         let (name, constant) = (known.replace('_', "."), immediate as i32);
+        let order = ORDERS[(self.word >> 25 & 3) as usize];
         match form {
             Form::Registers(_) => format!("{name} {d}, {s}, {t}"),
             Form::Constant(_) | Form::Shift(_) => format!("{name} {d}, {s}, {constant}"),
@@ -100,9 +116,9 @@ impl Operands<'_> {
             Form::CsrConstant(_) => {
                 format!("{name} {d}, {}, {}", self.csr(), self.word >> 15 & 31)
             }
-            Form::Atomic(_) => format!("{name} {d}, {t}, ({s})"),
-            Form::Reserve(_) => format!("{name} {d}, ({s})"),
-            Form::Plain(_) => name,
+            Form::Atomic(_) => format!("{name}{order} {d}, {t}, ({s})"),
+            Form::Reserve(_) => format!("{name}{order} {d}, ({s})"),
+            Form::Plain(_) | Form::Word(_) => name,
         }
     }
 }

@@ -23,6 +23,9 @@ use crate::{Program, csr};
 /// Where programs begin.
 const BASE: u32 = 0x1000;
 
+/// Where a program goes that returns from its entry.
+const HOME: u32 = 0xffff_fffc;
+
 /// Where handlers of traps are put.
 const HANDLER: u32 = 0x1100;
 
