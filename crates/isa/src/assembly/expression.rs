@@ -308,6 +308,14 @@ impl<'t> Parser<'t> {
 }
 
 impl Expression {
+    /// Returns the name that it is, if it is one.
+    pub(super) fn name(&self) -> Option<&String> {
+        match self {
+            Self::Name(name, _) => Some(name),
+            _ => None,
+        }
+    }
+
     /// Reports whether a condition holds for a part of the expression.
     pub(super) fn any(&self, is_so: &dyn Fn(&Expression) -> bool) -> bool {
         is_so(self)

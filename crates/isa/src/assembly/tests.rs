@@ -173,6 +173,12 @@ fn functions_and_lines_are_known() {
         assembled.lines.iter().find(|(address, _)| *address == sum).map(|(_, place)| place.line),
         Some(19)
     );
+    // Handlers and functions that are called by a table are functions.
+    let text = "_start: la t0, h\ncsrw mtvec, t0\nlw t1, table\njalr t1\nf: nop\nl: bnez a0, l\nret\nh: mret\n.data\n\
+                table: .word f";
+    let symbols = assemble(text, &[], false).unwrap().program.symbols;
+    let sized = symbols.iter().filter(|symbol| symbol.size > 0).map(|symbol| symbol.name.as_str());
+    assert_eq!(sized.collect::<Vec<_>>(), ["_start", "f", "h", "table"]);
 }
 
 #[test]
