@@ -302,7 +302,7 @@ fn load_constant(rd: Register, value: &Expression, known: Option<i64>) -> Vec<Re
 }
 
 /// The two kinds of `fence` that have names.
-pub(super) const PAUSE: u32 = 0x0100_000f;
+const PAUSE: u32 = 0x0100_000f;
 pub(super) const FENCE_TSO: u32 = 0x8330_000f;
 
 /// The accesses that `fence` orders: input, output, reads and writes, the highest bit first.

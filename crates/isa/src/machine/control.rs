@@ -183,7 +183,7 @@ impl Machine {
         let first = half(pc).filter(|_| !is_end);
         if first.is_some() {
             self.outside += 1;
-        } else if self.control.mtvec == 0 || is_end {
+        } else if self.control.mtvec == 0 || is_end || pc == 0 {
             return Err(Stopped::Left { pc });
         }
         Ok(Instruction::fetch(first, half(pc.wrapping_add(2)), self.compressed))

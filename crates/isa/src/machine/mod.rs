@@ -142,8 +142,11 @@ impl Cycles for u64 {
     }
 }
 
+/// Where a program goes that returns from its entry, if no memory is there.
+pub const HOME: u32 = 0xffff_fffc;
+
 /// Addresses to which a program returns, of which the first is taken where no memory is.
-const HOMES: [u32; 3] = [0xffff_fffc, 0x7fff_fffc, 0];
+const HOMES: [u32; 3] = [HOME, 0x7fff_fffc, 0];
 
 impl Machine {
     /// A machine with a program in its memory.

@@ -15,16 +15,13 @@ mod stops;
 mod text;
 mod traps;
 
-use super::{Machine, Misaligned, Setup, Stopped};
+use super::{HOME, Machine, Misaligned, Setup, Stopped};
 use crate::encode::*;
 use crate::step::{Cause, Exception, Interrupt, Kind, Step, Trap};
 use crate::{Program, csr};
 
 /// Where programs begin.
 const BASE: u32 = 0x1000;
-
-/// Where a program goes that returns from its entry.
-const HOME: u32 = 0xffff_fffc;
 
 /// Where handlers of traps are put.
 const HANDLER: u32 = 0x1100;
