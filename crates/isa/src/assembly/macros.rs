@@ -22,28 +22,16 @@ const FILES_MAX: usize = 256;
 const STATEMENTS_MAX: usize = 4 << 20;
 
 /// Blocks of lines: what opens one, and what closes it.
-const BLOCKS: [(&[&str], &[&str]); 3] = [
-    (&[".macro"], &[".endm", ".end_macro"]),
-    (&[".rept", ".rep", ".irp", ".irpc"], &[".endr"]),
-    (CONDITIONS, &[".endif"]),
-];
+const BLOCKS: [(&str, &str); 3] =
+    [(".macro", ".endm .end_macro"), (".rept .rep .irp .irpc", ".endr"), (CONDITIONS, ".endif")];
 
-const CONDITIONS: &[&str] = &[
-    ".if",
-    ".ifdef",
-    ".ifndef",
-    ".ifnotdef",
-    ".ifeq",
-    ".ifne",
-    ".ifgt",
-    ".ifge",
-    ".iflt",
-    ".ifle",
-    ".ifb",
-    ".ifnb",
-    ".ifc",
-    ".ifnc",
-];
+const CONDITIONS: &str =
+    ".if .ifdef .ifndef .ifnotdef .ifeq .ifne .ifgt .ifge .iflt .ifle .ifb .ifnb .ifc .ifnc";
+
+/// Reports whether a word is one of a list.
+fn is_one(list: &str, word: &str) -> bool {
+    list.split(' ').any(|one| one == word)
+}
 
 /// Directives that give a name a value.
 const CONSTANTS: [&str; 3] = [".eqv", ".equ", ".set"];
@@ -212,11 +200,11 @@ impl<'a> Expander<'a> {
         }
         let (word, arguments) = expand::word(&line.text);
         let name = word.to_ascii_lowercase();
-        let block = BLOCKS.iter().find(|(opens, _)| opens.contains(&name.as_str()));
+        let block = BLOCKS.iter().find(|(opens, _)| is_one(opens, &name));
         if let Some((opens, closes)) = block {
             let body = self::body(rest, opens, closes).ok_or_else(|| Mistake {
                 place: line.place,
-                what: format!("{name} has no {}", closes[0]),
+                what: format!("{name} has no {}", closes.split(' ').next().unwrap_or_default()),
             })?;
             *used = body.len() + 2;
             let end = rest.get(body.len() + 1).map_or("", |line| line.text.as_str());
@@ -368,7 +356,7 @@ impl<'a> Expander<'a> {
         for (at, line) in body.iter().enumerate() {
             let (word, arguments) = expand::word(&line.text);
             let word = word.to_ascii_lowercase();
-            depth += i32::from(CONDITIONS.contains(&word.as_str())) - i32::from(word == ".endif");
+            depth += i32::from(is_one(CONDITIONS, &word)) - i32::from(word == ".endif");
             if depth > 0 || !(word == ".else" || word == ".elseif") {
                 continue;
             }
@@ -556,15 +544,15 @@ impl<'a> Expander<'a> {
 }
 
 /// Returns the lines between the first, which opens a block, and the one that closes it.
-fn body<'l>(lines: &'l [Line], opens: &[&str], closes: &[&str]) -> Option<&'l [Line]> {
+fn body<'l>(lines: &'l [Line], opens: &str, closes: &str) -> Option<&'l [Line]> {
     let mut depth = 0;
     for (at, line) in lines.iter().enumerate() {
         let text =
             expand::label(&line.text).map_or(line.text.as_str(), |(_, end)| &line.text[end..]);
         let word = expand::word(text).0.to_ascii_lowercase();
-        if opens.contains(&word.as_str()) {
+        if is_one(opens, &word) {
             depth += 1;
-        } else if closes.contains(&word.as_str()) {
+        } else if is_one(closes, &word) {
             depth -= 1;
             if depth == 0 {
                 return lines.get(1..at);

@@ -119,7 +119,7 @@ pub fn assemble(
     let mut source = layout::Source::default();
     // What compilers' start-up code loads into gp.
     source.names.give("__global_pointer$", DATA_ADDRESS.into());
-    table::DEVICES.iter().for_each(|(name, value)| source.names.give(name, *value));
+    table::devices().for_each(|(name, value)| source.names.give(name, value));
     constants.iter().for_each(|(name, value)| source.names.give(name, *value));
     let expander = macros::Expander::new(source, constants, read);
     let (source, files, mut mistakes) = expander.read_all(texts);

@@ -128,33 +128,13 @@ pub(super) fn long_name(short: &str) -> Option<&str> {
     Some(long.or(known.strip_suffix("sp")).unwrap_or(known))
 }
 
-/// Instructions of other machines, and what is said of them.
-const OTHERS: [(&str, &str); 7] = [
-    (
-        " on RV32; it is one of RV64: use the one of 32 bits",
-        "ld sd lwu addw addiw subw sllw slliw srlw srliw sraw sraiw mulw divw divuw remw remuw negw sext.w zext.w",
-    ),
-    (
-        ": there is no floating point (RV32IMAC); use integers",
-        "fadd fsub fmul fdiv fsqrt fsgnj fsgnjn fsgnjx fmin fmax fcvt fmv feq flt fle fgt fge fclass fmadd fmsub \
-         fnmadd fnmsub fneg fabs flh fsh flw fsw fld fsd flwsp fswsp fldsp fsdsp frcsr fscsr frrm fsrm frflags fsflags",
-    ),
-    (": core has machine mode alone; return from a trap with mret", "uret sret mnret dret"),
-    (
-        ": core has machine mode alone, with no translation of addresses; leave it out",
-        "sfence hfence sinval",
-    ),
-    (
-        " of the extensions Zba, Zbb and Zbs (RV32IMAC); shifts and logic do the same",
-        "sh1add sh2add sh3add andn orn xnor clz ctz cpop max maxu min minu rol ror rori orc rev8 bclr bclri bext bexti \
-         binv binvi bset bseti",
-    ),
-    ("; RISC-V has ecall", "syscall"),
-    (
-        "; it is one of MIPS: RISC-V has add, addi, sub, mul and div",
-        "addu addiu subu mult multu mflo mfhi",
-    ),
-];
+/// What is data of the assembler: lines of a kind and its fields, between bars.
+const DATA: &str = include_str!("names.txt");
+
+/// Returns the fields of the lines of a kind.
+fn data(kind: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    DATA.lines().filter_map(move |line| line.strip_prefix(kind)?.rsplit_once('|'))
+}
 
 /// Returns what is said of a name that is no instruction, behind the name.
 pub(super) fn without(name: &str) -> String {
@@ -166,14 +146,9 @@ pub(super) fn without(name: &str) -> String {
     let first = if is_long { "ld" } else { first };
     let knows =
         |names: &str| names.split_whitespace().any(|known| known == first || known == plain);
-    let found = OTHERS.iter().find(|(_, names)| knows(names));
+    let found = data("other|").find(|(_, names)| knows(names));
     shown(name) + found.map_or("; docs/core.md lists all", |(what, _)| what)
 }
-
-/// Csrs of the manual that the machine lacks, by how their names begin.
-const OTHER_CSRS: &str = "satp scounteren senvcfg medeleg mideleg mcounteren menvcfg mseccfg mtinst mtval2 tselect tdata \
-    tinfo tcontrol mcontext dcsr dpc dscratch pmpcfg pmpaddr hstatus hedeleg hgatp vsstatus fflags frm fcsr vstart vl \
-    vtype vxsat vxrm vcsr mnstatus mnepc";
 
 /// Returns what is said of a name that nothing defines.
 pub(super) fn undefined(name: &str) -> String {
@@ -186,7 +161,7 @@ pub(super) fn undefined(name: &str) -> String {
     let is_csr = |known: &str| {
         lower.strip_prefix(known).is_some_and(|rest| rest.parse::<u8>().is_ok() || rest.is_empty())
     };
-    if OTHER_CSRS.split_whitespace().any(is_csr) {
+    if data("csr|").any(|(_, names)| names.split_whitespace().any(is_csr)) {
         return format!(
             "{name} is a csr that core has not; leave it out (docs/machine.md lists those that it has)"
         );
@@ -227,21 +202,10 @@ fn shown(name: &str) -> String {
     name.chars().take(40).collect()
 }
 
-/// Names of devices that Ripes gives to programs, and what they are in its usual arrangement.
-pub(super) const DEVICES: [(&str, i64); 12] = [
-    ("LED_MATRIX_0_BASE", 0xf000_0000),
-    ("LED_MATRIX_0_SIZE", 0xdac),
-    ("LED_MATRIX_0_WIDTH", 35),
-    ("LED_MATRIX_0_HEIGHT", 25),
-    ("SWITCHES_0_BASE", 0xf000_0dac),
-    ("SWITCHES_0_SIZE", 4),
-    ("SWITCHES_0_N", 8),
-    ("D_PAD_0_BASE", 0xf000_0db0),
-    ("D_PAD_0_UP", 0xf000_0db0),
-    ("D_PAD_0_DOWN", 0xf000_0db4),
-    ("D_PAD_0_LEFT", 0xf000_0db8),
-    ("D_PAD_0_RIGHT", 0xf000_0dbc),
-];
+/// Returns names of devices that Ripes gives to programs, and what they are in its usual arrangement.
+pub(super) fn devices() -> impl Iterator<Item = (&'static str, i64)> {
+    data("device|").filter_map(|(name, value)| Some((name, i64::from_str_radix(value, 16).ok()?)))
+}
 
 /// Returns the register of a name: `x5`, `t0`, `fp`.
 pub(super) fn register(name: &str) -> Option<Register> {
