@@ -160,7 +160,7 @@ impl Preprocessor {
     ) -> Result<String, String> {
         let mut line = line.to_owned();
         for _ in 0..LINES_MAX {
-            if let Some(all) = self.expanded(&pieces(&line), 0)? {
+            if let Some(all) = self.expanded(&pieces(&line), &[], 0)? {
                 return Ok(joined(&all));
             }
             let Some((_, next)) = more.next() else { break };
@@ -189,7 +189,7 @@ impl Preprocessor {
             }
             known.push(u8::from(self.macros.contains_key(name)).to_string());
         }
-        let all = self.expanded(&known, 0)?.ok_or("the arguments of a macro have no )")?;
+        let all = self.expanded(&known, &[], 0)?.ok_or("the arguments of a macro have no )")?;
         let value = |piece: &String| match piece.chars().next() {
             Some(c) if c.is_ascii_digit() => piece.trim_end_matches(['u', 'U', 'l', 'L']).into(),
             Some(c) if c == PAINTED || is_part(c) => "0".into(),
@@ -198,11 +198,16 @@ impl Preprocessor {
         Ok(all.iter().map(value).collect())
     }
 
-    /// Returns what some pieces become; none if a call in them has no end.
-    fn expanded(&self, all: &[String], depth: u32) -> Result<Option<Vec<String>>, String> {
+    /// Returns what some pieces become within the expansions of some macros; none if a call in them has no end.
+    fn expanded(
+        &self,
+        all: &[String],
+        within: &[String],
+        depth: u32,
+    ) -> Result<Option<Vec<String>>, String> {
         // The next piece is the last.
         let mut input: Vec<String> = all.iter().rev().cloned().collect();
-        let (mut output, mut active) = (Vec::new(), Vec::new());
+        let (mut output, mut active) = (Vec::new(), within.to_vec());
         for _ in 0..PIECES_MAX {
             let Some(piece) = input.pop() else { return Ok(Some(output)) };
             let Some(found) = self.macros.get(&piece) else {
@@ -226,7 +231,7 @@ impl Preprocessor {
                     None => Some(Vec::new()),
                 };
                 let Some(given) = given else { return Ok(None) };
-                let body = self.substituted(&piece, found, given, depth)?;
+                let body = self.substituted(&piece, found, given, &active, depth)?;
                 input.push(END.into());
                 input.extend(body.into_iter().rev());
                 active.push(piece);
@@ -241,6 +246,7 @@ impl Preprocessor {
         name: &str,
         one: &Macro,
         mut given: Vec<Vec<String>>,
+        within: &[String],
         depth: u32,
     ) -> Result<Vec<String>, String> {
         let parameters = one.parameters.as_deref().unwrap_or_default();
@@ -286,19 +292,21 @@ impl Preprocessor {
                     text.clone()
                 }
                 (None, Some(text)) => {
-                    self.expanded(text, depth + 1)?.unwrap_or_else(|| text.clone())
+                    self.expanded(text, within, depth + 1)?.unwrap_or_else(|| text.clone())
                 }
                 (None, None) => vec![piece.clone()],
             };
             let is_argument = argument(piece).is_some();
             if std::mem::take(&mut pastes)
-                && let Some(last) = all.last_mut()
+                && let Some(last) = all.pop()
             {
                 if last == "," && is_argument {
                     // What gcc does where no argument is left: the comma goes.
-                    all.truncate(all.len() - usize::from(new.is_empty()));
-                } else if !new.is_empty() {
-                    last.push_str(&new.remove(0));
+                    all.extend((!new.is_empty()).then_some(last));
+                } else if new.is_empty() {
+                    all.push(last);
+                } else {
+                    all.extend(pieces(&(last + &new.remove(0))));
                 }
             }
             all.append(&mut new);

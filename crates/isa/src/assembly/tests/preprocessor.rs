@@ -35,6 +35,7 @@ fn the_macros_of_c_need_no_semicolon_of_the_author() {
             "#define CAT(a, b) a##b\n#define XCAT(a, b) CAT(a, b)\n#define N 1\nt1: XCAT(l, i) a0, 2\n j XCAT(t, 2)\n t2:",
             2,
         ),
+        ("#define A F(A)\n#define F(x) x\n.equ A, 5\n li a0, A", 5),
         ("#define F(x) G(x) + 1\n#define G(x) (x * 2)\n li a0, F(G(F(1)))", 9),
         ("#define CALL(f, ...) f(__VA_ARGS__)\n#define LI(r, v) li r, v\n CALL(LI, a0,\n 5)", 5),
         (
