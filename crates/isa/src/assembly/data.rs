@@ -209,6 +209,14 @@ impl Source {
             self.fold(&mut value);
             values.extend(std::iter::repeat_n((value, at), count as usize));
         }
+        // Each `.` is where its own value lies.
+        let is_here = |part: &Expression| matches!(part, Expression::Here);
+        if values.iter().any(|(value, _)| value.any(&is_here)) {
+            for value in values {
+                self.push(What::Values(bytes, vec![value]), place);
+            }
+            return Ok(());
+        }
         // The values may stand in the lines that follow.
         self.push(What::Values(bytes, values), place);
         Ok(())

@@ -91,7 +91,8 @@ fn both(sign: char, left: i64, right: i64) -> Option<i64> {
         'a' => Some(i64::from(left != 0 && right != 0)),
         'o' => Some(i64::from(left != 0 || right != 0)),
         'l' => (0..64).contains(&right).then(|| left << right),
-        'r' => (0..64).contains(&right).then(|| (left as u64 >> right) as i64),
+        // With its sign, so that what has 32 bits still has; the GNU assembler takes 64 without one.
+        'r' => (0..64).contains(&right).then(|| left >> right),
         '&' => Some(left & right),
         '|' => Some(left | right),
         '!' => Some(left | !right),

@@ -416,8 +416,8 @@ impl<'a> Expander<'a> {
                 Read::Include(name, is_needed) => {
                     match self.include(&name, place) {
                         Ok(lines) => all.extend(lines),
-                        // A header of the C library, which no machine has here.
-                        Err(_) if !is_needed => {}
+                        // A header of the C library, which may define what is used.
+                        Err(mistake) if !is_needed => self.source.notes.push(mistake),
                         Err(mistake) => return Err(mistake),
                     }
                     Ok(())
