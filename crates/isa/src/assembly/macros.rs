@@ -400,7 +400,7 @@ impl<'a> Expander<'a> {
             lines.filter(|line| line.trim_start().starts_with(word)).count()
         };
         // Where they are not, they are comments of the assembler.
-        let has_conditions = begins("if") == begins("endif");
+        let has_conditions = begins("if") == begins("endif") && begins("if") > 0;
         let mut lines = preprocess::logical(text, file, &mut self.mistakes).into_iter();
         let mut all = Vec::new();
         while let Some((line, text)) = lines.next().filter(|_| !self.is_stopped) {

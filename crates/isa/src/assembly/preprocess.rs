@@ -119,11 +119,10 @@ impl Preprocessor {
             _ if !is_read => {}
             "define" => self.define(rest)?,
             "undef" => drop(self.macros.remove(rest)),
-            "error" => return Err(rest.into()),
-            "include" => {
-                let text = if rest.starts_with('<') { rest } else { &self.text(rest, more)? };
-                let name = text.trim().trim_matches(['"', '<', '>']).to_owned();
-                return Ok(Read::Include(name, text.trim().starts_with('"')));
+            "error" if line.contains("#error") => return Err(rest.into()),
+            "include" if rest.starts_with(['"', '<']) => {
+                let name = rest.trim_matches(['"', '<', '>']).to_owned();
+                return Ok(Read::Include(name, rest.starts_with('"')));
             }
             // A comment of the assembler, or what cpp says to a compiler.
             _ => {}

@@ -42,6 +42,7 @@ fn the_macros_of_c_need_no_semicolon_of_the_author() {
             "#define L(x, ...) .byte x, ##__VA_ARGS__\n .data\nt: L(1)\n L(2, 3)\n .text\n lbu a0, t + 2",
             3,
         ),
+        ("# error handling\n# else include what is left\n li a0, 4\n # if", 4),
         ("/* a #define X\n */ #define Y 4 // four\n li a0, Y # don't; Y(", 4),
         ("#define DO(n, code...) li a1, n; code\n DO(3, add a0, zero, a1)", 3),
         ("#define DO(n, code...) li a1, n; code\n DO(3, nop; \\\n nop;\n add a0, zero, a1)", 3),
