@@ -24,7 +24,7 @@
 //! machine.set_register(A0, 10);
 //! let mut taken = 0;
 //! let stopped = machine.run(1_000_000, |step| taken += u32::from(step.redirects()));
-//! assert_eq!(stopped, Stopped::Left { pc: 0 });
+//! assert_eq!(stopped, Stopped::Left { pc: isa::HOME });
 //! assert_eq!((machine.register(A1), machine.steps(), taken), (55, 31, 10));
 //! # Ok::<(), isa::Error>(())
 //! ```
@@ -55,7 +55,7 @@ extern crate self as isa;
 pub use error::Error;
 pub use expand::expand;
 pub use machine::{
-    Cycles, Folder, MEMORY_MAX_BYTES, MSIP_ADDRESS, MTIME_ADDRESS, MTIMECMP_ADDRESS, Machine,
+    Cycles, Folder, HOME, MEMORY_MAX_BYTES, MSIP_ADDRESS, MTIME_ADDRESS, MTIMECMP_ADDRESS, Machine,
     Misaligned, OUTPUT_MAX_BYTES, SEGMENTS_MAX, Setup, Stopped, TIMER_ADDRESS, TIMER_BYTES,
 };
 pub use program::{Program, Segment, Symbol};

@@ -54,7 +54,7 @@ fn trial(trial: &mut Trial<'_>) -> Result<()> {
     };
     trial.end()?;
     // The carried programs have no start-up code: `main` returns to where nobody called it from.
-    if asked.sha256.is_none() && seen.stopped != (Stopped::Left { pc: 0 }) {
+    if asked.sha256.is_none() && seen.stopped != (Stopped::Left { pc: isa::HOME }) {
         let stopped = seen.stopped;
         return Err(Stop::failed(format!("the program did not end as it should: {stopped}")));
     }

@@ -66,10 +66,12 @@ impl Source {
                 }
                 self.constant(name, parser, place)?;
             }
-            ".word" | ".long" | ".4byte" => self.values(4, parser, place)?,
+            ".word" | ".long" | ".4byte" | ".int" => self.values(4, parser, place)?,
             ".half" | ".short" | ".hword" | ".2byte" => self.values(2, parser, place)?,
             ".byte" | ".1byte" => self.values(1, parser, place)?,
             ".dword" | ".quad" | ".8byte" => self.values(8, parser, place)?,
+            ".octa" => self.values(16, parser, place)?,
+            ".uleb128" | ".sleb128" => self.leb128(name == ".sleb128", parser, place)?,
             ".asciz" | ".string" | ".asciiz" => self.text(true, parser, place)?,
             ".ascii" => self.text(false, parser, place)?,
             ".float" | ".single" => self.reals(4, parser, place)?,
@@ -105,7 +107,7 @@ impl Source {
             }
             ".align" | ".p2align" => {
                 let power = self.number(parser, place, 0..=16, "a power of two from 0 to 16")?;
-                self.push(What::Align(1 << power), place);
+                self.align(1 << power, parser, place)?;
             }
             _ => {
                 let bytes = self.number(parser, place, 1..=4096, "a number of bytes up to 4096")?;
@@ -113,9 +115,48 @@ impl Source {
                     let what = format!("{bytes} is no power of two, which .balign needs");
                     return Err(Mistake { place, what });
                 }
-                self.push(What::Align(bytes as u32), place);
+                self.align(bytes as u32, parser, place)?;
             }
         }
+        Ok(())
+    }
+
+    /// Leaves room up to a multiple; what fills it may follow, and the most bytes that it may have.
+    fn align(&mut self, bytes: u32, parser: &mut Parser<'_>, place: Place) -> Result<(), Mistake> {
+        let has_fill = parser.peek().is_some() && !parser.is_sign(',');
+        let fill = has_fill.then(|| self.optional(parser, place, 0)).transpose()?;
+        if parser.is_sign(',') {
+            parser.next();
+        }
+        // Without a number, or with 0, there may be all of them.
+        let most = self.optional(parser, place, 0)?;
+        let most = u32::try_from(most).ok().filter(|most| *most > 0).unwrap_or(bytes);
+        self.push(What::Align(bytes, most, fill.map(|fill| fill as u8)), place);
+        Ok(())
+    }
+
+    /// Reads numbers that are written seven bits at a time, with or without a sign.
+    fn leb128(
+        &mut self,
+        has_sign: bool,
+        parser: &mut Parser<'_>,
+        place: Place,
+    ) -> Result<(), Mistake> {
+        let mut all = Vec::new();
+        while parser.peek().is_some() {
+            let mut value = self.number(parser, place, i64::MIN..=i64::MAX, "a number")?;
+            loop {
+                let byte = value as u8 & 0x7f;
+                let next = if has_sign { value >> 7 } else { (value as u64 >> 7) as i64 };
+                let is_last = next == if has_sign && byte & 0x40 != 0 { -1 } else { 0 };
+                all.push(if is_last { byte } else { byte | 0x80 });
+                if is_last {
+                    break;
+                }
+                value = next;
+            }
+        }
+        self.push(What::Bytes(all), place);
         Ok(())
     }
 
@@ -148,9 +189,14 @@ impl Source {
         if parser.is_sign(',') {
             parser.next();
         }
-        let value =
-            value.and_then(|value| self.known(&value)).filter(|value| right.contains(value));
-        value.ok_or_else(|| Mistake { place, what: format!("expected {wanted}") })
+        let what = match value.and_then(|value| self.known(&value)) {
+            Some(known) if right.contains(&known) => return Ok(known),
+            Some(known) => {
+                format!("{known} is not from {} to {}: {wanted}", right.start(), right.end())
+            }
+            None => format!("expected {wanted}"),
+        };
+        Err(Mistake { place, what })
     }
 
     fn values(&mut self, bytes: u32, parser: &mut Parser<'_>, place: Place) -> Result<(), Mistake> {
@@ -162,6 +208,14 @@ impl Source {
             };
             self.fold(&mut value);
             values.extend(std::iter::repeat_n((value, at), count as usize));
+        }
+        // Each `.` is where its own value lies.
+        let is_here = |part: &Expression| matches!(part, Expression::Here);
+        if values.iter().any(|(value, _)| value.any(&is_here)) {
+            for value in values {
+                self.push(What::Values(bytes, vec![value]), place);
+            }
+            return Ok(());
         }
         // The values may stand in the lines that follow.
         self.push(What::Values(bytes, values), place);
@@ -244,7 +298,7 @@ impl Source {
             return Err(wrong());
         }
         let before = std::mem::replace(&mut self.section, Section::Data);
-        self.push(What::Align(align as u32), place);
+        self.push(What::Align(align as u32, align as u32, None), place);
         let item = self.push(What::Label, place);
         self.push(What::Space(bytes as u32, 0), place);
         self.section = before;

@@ -1,7 +1,8 @@
 //! Instructions as text.
 
+use super::pseudo::{ACCESSES, FENCE_TSO};
 use super::register_name as register;
-use super::table::{Form, NAMES};
+use super::table::{Form, NAMES, ORDERS};
 use crate::csr;
 use crate::decode::{Instruction, decode, fixed};
 use crate::expand;
@@ -49,12 +50,31 @@ impl Operands<'_> {
         known.map_or_else(|| format!("{number:#x}"), |(name, _)| name.to_lowercase())
     }
 
+    /// Returns a fence with the accesses that it orders; its other fields have no meaning.
+    fn fence(&self) -> String {
+        let bits = |shift: u32| -> String {
+            let set = |at: &(usize, char)| self.word >> shift & (8 >> at.0) != 0;
+            ACCESSES.chars().enumerate().filter(set).map(|(_, c)| c).collect()
+        };
+        let (before, after) = (bits(24), bits(20));
+        match (before.as_str(), after.as_str()) {
+            ("rw", "rw") if self.word >> 28 == FENCE_TSO >> 28 => "fence.tso".into(),
+            ("w", "") => "pause".into(),
+            (ACCESSES, ACCESSES) => "fence".into(),
+            ("", _) | (_, "") => {
+                format!("fence {}, {}", self.word >> 24 & 15, self.word >> 20 & 15)
+            }
+            _ => format!("fence {before}, {after}"),
+        }
+    }
+
     /// Returns the shorter form that some operands have.
     fn short(&self, known: &str) -> Option<String> {
         let Instruction { rd, rs1, rs2, immediate, .. } = self.instruction;
         let (d, s, t) = (register(rd), register(rs1), register(rs2));
         let constant = immediate as i32;
         Some(match known {
+            "fence" => self.fence(),
             "addi" if (rd, rs1, constant) == (0, 0, 0) => "nop".into(),
             "addi" if rs1 == 0 => format!("li {d}, {constant}"),
             "addi" if constant == 0 => format!("mv {d}, {s}"),
@@ -88,6 +108,7 @@ impl Operands<'_> {
         let Instruction { rd, rs1, rs2, immediate, .. } = self.instruction;
         let (d, s, t) = (register(rd), register(rs1), register(rs2));
         let (name, constant) = (known.replace('_', "."), immediate as i32);
+        let order = ORDERS[(self.word >> 25 & 3) as usize];
         match form {
             Form::Registers(_) => format!("{name} {d}, {s}, {t}"),
             Form::Constant(_) | Form::Shift(_) => format!("{name} {d}, {s}, {constant}"),
@@ -100,9 +121,9 @@ impl Operands<'_> {
             Form::CsrConstant(_) => {
                 format!("{name} {d}, {}, {}", self.csr(), self.word >> 15 & 31)
             }
-            Form::Atomic(_) => format!("{name} {d}, {t}, ({s})"),
-            Form::Reserve(_) => format!("{name} {d}, ({s})"),
-            Form::Plain(_) => name,
+            Form::Atomic(_) => format!("{name}{order} {d}, {t}, ({s})"),
+            Form::Reserve(_) => format!("{name}{order} {d}, ({s})"),
+            Form::Plain(_) | Form::Word(_) => name,
         }
     }
 }

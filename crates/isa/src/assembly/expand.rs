@@ -2,7 +2,7 @@
 
 use super::lex::{is_part, quoted_bytes};
 use super::lines::Line;
-use super::{Place, pseudo};
+use super::{Mistake, Place, pseudo};
 use std::collections::BTreeSet;
 
 /// A macro, in the form of the GNU assembler (`\x`, `.endm`) or of RARS (`%x`, `.end_macro`).
@@ -266,67 +266,29 @@ fn split(text: &str, is_end: impl Fn(char) -> bool) -> Vec<String> {
     all
 }
 
-/// Returns a text with directives in the place of the lines of the C preprocessor that mean the same: Venus also
-/// reads `#define`, and files whose names end in `.S` are for that preprocessor.
-pub(super) fn preprocessed(text: &str, is_for_c: bool) -> String {
-    let begins = |start| text.lines().filter(|line| line.trim_start().starts_with(start)).count();
-    let has_conditions = is_for_c && begins("#if") == begins("#endif");
-    let mut all = Vec::new();
-    let mut lines = text.split('\n');
-    while let Some(first) = lines.next() {
-        let mut line = first.to_owned();
-        let mut joined = 0;
-        while is_for_c && line.trim_end().ends_with('\\') {
-            line.truncate(line.trim_end().len() - 1);
-            line.push_str(lines.next().unwrap_or_default());
-            joined += 1;
+/// Returns a text with constants in the place of `#define NAME VALUE`, which Venus also reads; notes the first
+/// macro that only the preprocessor of C has.
+pub(super) fn with_constants(text: &str, file: u32, notes: &mut Vec<Mistake>) -> String {
+    let mut others = None;
+    let mut constant = |(at, line): (usize, &str)| {
+        let defined = line.trim_start().strip_prefix("#define ").map(word);
+        let (name, rest) = defined.unwrap_or_default();
+        let value = rest.split("//").next().unwrap_or_default().trim();
+        if rest.starts_with('(') && rest.contains(')') {
+            others.get_or_insert(at as u32 + 1);
         }
-        all.push(directive(&line, is_for_c, has_conditions).unwrap_or(line));
-        all.extend((0..joined).map(|_| String::new()));
+        match (name, value) {
+            ("", _) => line.to_owned(),
+            _ if rest.starts_with('(') => line.to_owned(),
+            (_, "") => String::new(),
+            _ => format!(".eqv {name}, {value}"),
+        }
+    };
+    let all: Vec<String> = text.split('\n').enumerate().map(&mut constant).collect();
+    if let Some(line) = others {
+        let place = Place { file, line, column: 1 };
+        let what = "files whose names end in .S have macros of C; name this one so".into();
+        notes.push(Mistake { place, what });
     }
     all.join("\n")
-}
-
-/// Returns the directive that means the same as a line of the C preprocessor.
-fn directive(line: &str, is_for_c: bool, has_conditions: bool) -> Option<String> {
-    let (name, rest) = word(line.trim_start().strip_prefix('#')?);
-    let value = rest.split("//").next().unwrap_or_default().trim();
-    match name {
-        "define" => define(word(value), is_for_c),
-        "undef" if is_for_c => Some(format!(".undef {value}")),
-        "include" if is_for_c && value.starts_with('"') => Some(format!(".include {value}")),
-        "elif" if has_conditions => Some(format!(".elseif {value}")),
-        "if" | "ifdef" | "ifndef" | "else" | "endif" if has_conditions => {
-            Some(format!(".{name} {value}"))
-        }
-        _ => None,
-    }
-}
-
-/// Returns a constant or a macro for a `#define`; none if it is a comment.
-fn define((name, value): (&str, &str), is_for_c: bool) -> Option<String> {
-    let call = value.strip_prefix('(').and_then(|value| value.split_once(')'));
-    match call {
-        Some(_) if !is_for_c => return None,
-        None if is_for_c => return Some(format!(".define {name} {value}")),
-        None if value.is_empty() => return Some(String::new()),
-        None => return Some(format!(".eqv {name}, {value}")),
-        Some(_) => {}
-    }
-    let (parameters, body) = call?;
-    let (mut names, mut header) = (Vec::new(), Vec::new());
-    for parameter in arguments(parameters, 1) {
-        let rest = parameter.strip_suffix("...").map(str::trim);
-        let name = rest.unwrap_or(&parameter);
-        let name = if name.is_empty() && rest.is_some() { "__VA_ARGS__" } else { name };
-        header.push(format!("{name}{}", if rest.is_some() { ":vararg" } else { "" }));
-        names.push(name.to_owned());
-    }
-    let marked = |word: &str| names.iter().any(|name| name == word).then(|| format!("\\{word}"));
-    let body = replaced(body, &marked);
-    let mut body = body.split("##").map(str::trim).collect::<Vec<_>>().join("\\()");
-    for name in &names {
-        body = body.replace(&format!("#\\{name}"), &format!("\"\\{name}\""));
-    }
-    Some(format!(".macro {name} {}; {body}; .endm", header.join(", ")))
 }

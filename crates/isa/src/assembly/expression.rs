@@ -44,6 +44,10 @@ const PARTS: [(&str, Part); 4] = [
     ("pcrel_lo", Part::DistanceLow),
 ];
 
+/// Operators ([`super::lex::Token::Sign`]) by how closely they bind, the loosest first.
+const GNU_LEVELS: &[&str] = &["o", "a", "enmg<>", "+-u", "|&^!", "*/%lr"];
+const C_LEVELS: &[&str] = &["o", "a", "|", "^", "&", "en", "mg<>", "lr", "+-u", "*/%"];
+
 /// What stands behind a name that a linker for shared libraries reads.
 const LINKERS_SUFFIX: &str = "@plt";
 
@@ -64,12 +68,14 @@ pub(super) struct Parser<'t> {
     end: Place,
     /// Whether spaces may separate the values of a list.
     is_list: bool,
+    /// Whether operators bind and compare as in C, not as in the GNU assembler.
+    pub(super) is_c: bool,
 }
 
 impl<'t> Parser<'t> {
     pub(super) fn new(tokens: &'t [Placed]) -> Self {
         let end = tokens.last().map_or(Place::START, |(_, place)| *place);
-        Self { tokens, end, is_list: false }
+        Self { tokens, end, is_list: false, is_c: false }
     }
 
     pub(super) fn place(&self) -> Place {
@@ -190,14 +196,7 @@ impl<'t> Parser<'t> {
                 '%' if matches!(self.second(), Some(Token::Name(_))) => break,
                 // Two numbers of a list, such as `1 -2` of Venus.
                 'u' if self.is_list && is_number => break,
-                '*' | '/' | '%' => 7,
-                '+' | '-' | 'u' => 6,
-                'l' | 'r' => 5,
-                '&' => 4,
-                '|' | '^' => 3,
-                'e' | 'n' | 'm' | 'g' | '<' | '>' => 2,
-                'a' | 'o' => 1,
-                _ => break,
+                other => self.binds(*other),
             };
             if binds <= level {
                 break;
@@ -207,8 +206,41 @@ impl<'t> Parser<'t> {
             let right = self.expression(binds, depth)?;
             let sign = if *sign == 'u' { '-' } else { *sign };
             left = Expression::Both(sign, Box::new(left), Box::new(right), place);
+            if self.is_c && "enmg<>".contains(sign) {
+                left = Expression::Negative(Box::new(left));
+            }
         }
-        Ok(left)
+        match level == 0 && self.takes('?') {
+            true => self.chosen(&left, depth),
+            false => Ok(left),
+        }
+    }
+
+    /// Returns how closely an operator binds, 0 where there is none (GNU as, "Infix Operators"; C11, 6.5).
+    fn binds(&self, sign: char) -> u32 {
+        let levels = if self.is_c { C_LEVELS } else { GNU_LEVELS };
+        let found = levels.iter().rposition(|signs| signs.contains(sign));
+        found.map_or(0, |level| level as u32 + 1)
+    }
+
+    /// Reads what a condition of C chooses from: the one or the other, times 1 or 0.
+    fn chosen(&mut self, condition: &Expression, depth: u32) -> Result<Expression, Mistake> {
+        if depth > DEPTH_MAX {
+            return self.mistake("the expression nests too deeply");
+        }
+        let place = self.place();
+        let both = |sign, left: Expression, right| {
+            Expression::Both(sign, Box::new(left), Box::new(right), place)
+        };
+        let one = self.expression(0, depth + 1)?;
+        if !self.takes(':') {
+            return self.mistake("expected a : behind the ?");
+        }
+        let other = self.expression(0, depth + 1)?;
+        // What is compared is -1 or 0.
+        let [is, is_not] =
+            ['n', 'e'].map(|sign| both(sign, condition.clone(), Expression::Number(0)));
+        Ok(both('-', Expression::Negative(Box::new(both('*', is, one))), both('*', is_not, other)))
     }
 
     fn term(&mut self, depth: u32) -> Result<Expression, Mistake> {
@@ -223,7 +255,15 @@ impl<'t> Parser<'t> {
             Some(Token::Local(number, back)) => Ok(Expression::Local(*number, *back, place)),
             Some(Token::Name(name)) if name == "." => Ok(Expression::Here),
             Some(Token::Name(name)) if name.starts_with('$') => {
-                let what = format!("{name}: registers of RISC-V have no $; write {}", &name[1..]);
+                let plain = &name[1..];
+                let plain =
+                    if plain.parse::<u8>().is_ok() { format!("x{plain}") } else { plain.into() };
+                let what = match register(&plain) {
+                    Some(_) => format!("{name}: registers of RISC-V have no $; write {plain}"),
+                    None => format!(
+                        "{name} is a register of MIPS; results of RISC-V are in a0, numbers of calls in a7"
+                    ),
+                };
                 Err(Mistake { place, what })
             }
             Some(Token::Name(name)) => {
@@ -235,7 +275,8 @@ impl<'t> Parser<'t> {
             Some(Token::Sign('~')) => Ok(Expression::Inverted(inner(self)?)),
             Some(Token::Sign('!')) => {
                 let zero = Box::new(Expression::Number(0));
-                Ok(Expression::Both('e', inner(self)?, zero, place))
+                let is_zero = Expression::Both('e', inner(self)?, zero, place);
+                Ok(Expression::Negative(Box::new(is_zero)))
             }
             Some(Token::Sign('(')) => self.closed(depth),
             Some(Token::Sign('%')) => {
@@ -267,6 +308,14 @@ impl<'t> Parser<'t> {
 }
 
 impl Expression {
+    /// Returns the name that it is, if it is one.
+    pub(super) fn name(&self) -> Option<&String> {
+        match self {
+            Self::Name(name, _) => Some(name),
+            _ => None,
+        }
+    }
+
     /// Reports whether a condition holds for a part of the expression.
     pub(super) fn any(&self, is_so: &dyn Fn(&Expression) -> bool) -> bool {
         is_so(self)

@@ -2,7 +2,7 @@
 
 use super::expression::Expression;
 use super::layout::{Item, Section, Source, What};
-use super::pseudo::Real;
+use super::pseudo::Use;
 use super::table::Form;
 use super::text::shown;
 use super::{Assembled, DATA_ADDRESS, HEAP_BYTES, Mistake, Place, TEXT_ADDRESS};
@@ -78,16 +78,29 @@ impl Source {
         }
     }
 
-    /// Returns the labels. Those that are called, global, or the entry are functions, which end where the next
-    /// begins; other labels of instructions have no size.
+    /// Returns the labels. Those that are called, global, the entry, or whose address is taken (for `mtvec`, or for a
+    /// table where the program calls by a register) are functions, which end where the next begins; other labels of
+    /// instructions have no size.
     fn symbols(&self, entry: Option<u32>, text_end: u32, data_end: u32) -> Vec<Symbol> {
-        let calls = self.items.iter().filter_map(|item| match &item.what {
-            What::Code(Real {
-                form: Form::Jump(_), rd, value: Expression::Name(name, _), ..
-            }) if *rd != ZERO => Some(name),
-            _ => None,
+        let calls_by_register = self.items.iter().any(|item| {
+            let What::Code(real) = &item.what else { return false };
+            matches!(real.form, Form::JumpRegister(_)) && real.rd != ZERO
         });
-        let called: BTreeSet<&String> = calls.collect();
+        let mut called: BTreeSet<&String> = BTreeSet::new();
+        for item in &self.items {
+            match &item.what {
+                What::Code(real) => {
+                    let is_call = matches!(real.form, Form::Jump(_)) && real.rd != ZERO;
+                    called.extend(
+                        real.value.name().filter(|_| is_call || real.how == Use::DistanceHigh),
+                    );
+                }
+                What::Values(_, values) if calls_by_register => {
+                    called.extend(values.iter().filter_map(|(value, _)| value.name()));
+                }
+                _ => {}
+            }
+        }
         let mut symbols: Vec<(Symbol, bool, Section)> = self
             .names
             .labels()

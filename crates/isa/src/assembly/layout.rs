@@ -5,8 +5,8 @@ use super::lex::{Placed, Token};
 use super::names::{Definition, Names};
 use super::pseudo::{self, Real, Use};
 use super::short::short;
-use super::table::{Form, form};
-use super::{DATA_ADDRESS, Mistake, Place, TEXT_ADDRESS, no_floats, register_name};
+use super::table::{self, Form, form};
+use super::{DATA_ADDRESS, Mistake, Place, TEXT_ADDRESS, register_name};
 use crate::encode::nop;
 use std::collections::BTreeSet;
 
@@ -15,6 +15,9 @@ const TEXT_MAX_BYTES: u64 = 1 << 20;
 
 /// The most bytes of data.
 const DATA_MAX_BYTES: u64 = 64 << 20;
+
+/// Where the stack usually ends.
+const STACK_TOP: i64 = 0x7fff_f000;
 
 /// How deep constants may be defined by others.
 const DEPTH_MAX: u32 = 64;
@@ -39,7 +42,8 @@ pub(super) enum What {
     Bytes(Vec<u8>),
     /// Bytes, all with the same value.
     Space(u32, u8),
-    Align(u32),
+    /// Room up to a multiple of a number, at most so much; and what fills it, where that is chosen.
+    Align(u32, u32, Option<u8>),
     /// What follows in the section lies from this address on.
     Origin(u32),
 }
@@ -77,20 +81,21 @@ fn both(sign: char, left: i64, right: i64) -> Option<i64> {
         '*' => left.checked_mul(right),
         '/' => left.checked_div(right),
         '%' => left.checked_rem(right),
-        'e' => Some(i64::from(left == right)),
-        'n' => Some(i64::from(left != right)),
-        '<' => Some(i64::from(left < right)),
-        '>' => Some(i64::from(left > right)),
-        'm' => Some(i64::from(left <= right)),
-        'g' => Some(i64::from(left >= right)),
+        // What holds is -1, as in the GNU assembler.
+        'e' => Some(-i64::from(left == right)),
+        'n' => Some(-i64::from(left != right)),
+        '<' => Some(-i64::from(left < right)),
+        '>' => Some(-i64::from(left > right)),
+        'm' => Some(-i64::from(left <= right)),
+        'g' => Some(-i64::from(left >= right)),
         'a' => Some(i64::from(left != 0 && right != 0)),
         'o' => Some(i64::from(left != 0 || right != 0)),
-        'l' => {
-            u32::try_from(right).ok().filter(|by| *by < 32).and_then(|by| left.checked_mul(1 << by))
-        }
-        'r' => u32::try_from(right).ok().filter(|by| *by < 64).map(|by| left >> by),
+        'l' => (0..64).contains(&right).then(|| left << right),
+        // With its sign, so that what has 32 bits still has; the GNU assembler takes 64 without one.
+        'r' => (0..64).contains(&right).then(|| left >> right),
         '&' => Some(left & right),
         '|' => Some(left | right),
+        '!' => Some(left | !right),
         _ => Some(left ^ right),
     }
 }
@@ -240,7 +245,7 @@ impl Source {
                     depth > DEPTH_MAX || self.is_address(value, depth + 1)
                 }
                 Some(_) => true,
-                None => pseudo::csr_number(name).is_none(),
+                None => table::csr_number(name).is_none(),
             },
             _ => false,
         })
@@ -264,18 +269,10 @@ impl Source {
                 Some((Definition::Constant(value), item, _)) => {
                     self.value(value, *item, depth + 1)?
                 }
-                None => pseudo::csr_number(name).map(i64::from).ok_or_else(|| {
-                    // As constants are written, such as the address of a device.
-                    let is_constant = !name.contains(char::is_lowercase);
-                    let hint = match is_constant {
-                        true => "--define NAME=VALUE gives it a value",
-                        false => "name the file that defines it too: scruple core A.s B.s",
-                    };
-                    let what = format!(
-                        "{name} is not defined: no label, constant, register or csr; {hint}"
-                    );
-                    Mistake { place: *place, what }
-                })?,
+                None => match table::csr_number(name).map(i64::from).or(self.of_linker(name)) {
+                    Some(value) => value,
+                    None => return Err(Mistake { place: *place, what: table::undefined(name) }),
+                },
             },
             Expression::Local(number, back, place) => {
                 let mut found = self.locals.iter().filter(|(known, _)| known == number);
@@ -309,6 +306,29 @@ impl Source {
                 both(*sign, left, right).ok_or_else(|| Mistake { place: *place, what: what() })?
             }
         })
+    }
+
+    /// Returns the value of a name that linkers or their scripts usually define: where instructions and data begin
+    /// and end, and the top of the stack.
+    fn of_linker(&self, name: &str) -> Option<i64> {
+        let (section, is_end) = match name {
+            "_ftext" | "_stext" | "_text" => (Section::Text, false),
+            "_etext" | "__etext" => (Section::Text, true),
+            "_sdata" | "_sidata" | "_data" | "__data_start" => (Section::Data, false),
+            "_edata" | "__bss_start" | "__bss_end" | "_sbss" | "_ebss" | "__BSS_END__" | "_end" => {
+                (Section::Data, true)
+            }
+            "_stack_top" | "__stack_top" | "_estack" | "__stack" | "_sp" => return Some(STACK_TOP),
+            _ => return None,
+        };
+        let items = self.items.iter().filter(|item| item.section == section && item.size > 0);
+        let usual = if section == Section::Text { TEXT_ADDRESS } else { DATA_ADDRESS };
+        let place = match is_end {
+            true => items.map(|item| item.address + item.size).max(),
+            false => items.map(|item| item.address).min(),
+        };
+        let place = place.unwrap_or(usual);
+        Some(if is_end { place.next_multiple_of(16) } else { place }.into())
     }
 
     /// Returns the value, and the instruction, whose high part the instruction at a label has.
@@ -358,8 +378,9 @@ impl Source {
                 What::Values(bytes, values) => bytes * values.len() as u32,
                 What::Bytes(bytes) => bytes.len() as u32,
                 What::Space(bytes, _) => *bytes,
-                What::Align(bytes) => {
-                    (*next).next_multiple_of(u64::from(*bytes)) as u32 - item.address
+                What::Align(bytes, most, _) => {
+                    let room = (*next).next_multiple_of(u64::from(*bytes)) as u32 - item.address;
+                    if room > *most { 0 } else { room }
                 }
             };
             *offset += u64::from(item.size);
@@ -421,17 +442,19 @@ impl Source {
                 for (value, place) in values {
                     let number = self.value(value, at, 0)?;
                     let bits = 8 * size;
+                    let sign = if number < 0 { 0xff } else { 0 };
                     if bits < 64 && !(-(1 << (bits - 1))..1 << bits).contains(&number) {
                         let what = format!("{number} does not fit into {bits} bits");
                         return Err(Mistake { place: *place, what });
                     }
-                    bytes.extend(&number.to_le_bytes()[..*size as usize]);
+                    let all = number.to_le_bytes().into_iter().chain([sign; 8]);
+                    bytes.extend(all.take(*size as usize));
                 }
             }
             What::Bytes(known) => bytes.extend(known),
             What::Space(count, value) => bytes.resize(bytes.len() + *count as usize, *value),
             // Between instructions, `nop` fills what can be run through.
-            What::Align(_) if item.section == Section::Text => {
+            What::Align(.., None) if item.section == Section::Text => {
                 let odd = item.size % 4;
                 bytes.resize(bytes.len() + odd as usize % 2, 0);
                 if let Some(half) = short(nop()).filter(|_| odd >= 2) {
@@ -439,7 +462,9 @@ impl Source {
                 }
                 (0..item.size / 4).for_each(|_| bytes.extend(nop().to_le_bytes()));
             }
-            What::Align(_) => bytes.resize(bytes.len() + item.size as usize, 0),
+            What::Align(.., fill) => {
+                bytes.resize(bytes.len() + item.size as usize, fill.unwrap_or_default());
+            }
         }
         Ok(())
     }
@@ -485,7 +510,7 @@ impl Source {
         };
         let (rd, rs1, rs2) = (real.rd, real.rs1, real.rs2);
         let too_far = " bytes, as far as a branch reaches; branch around a jump (j)";
-        Ok(match real.form {
+        let word = match real.form {
             Form::Registers(of) => of(rd, rs1, rs2),
             Form::Constant(of) => of(rd, rs1, within(-2048, 2047, "; li loads any constant")?),
             Form::Shift(of) => {
@@ -507,7 +532,9 @@ impl Source {
             Form::Atomic(of) => of(rd, rs2, rs1),
             Form::Reserve(of) => of(rd, rs1),
             Form::Plain(of) => of(),
-        })
+            Form::Word(word) => word,
+        };
+        Ok(word | real.order << 25)
     }
 }
 
@@ -523,21 +550,7 @@ fn low(value: i64) -> i64 {
     i64::from(((value as u32) << 20) as i32 >> 20)
 }
 
+/// Returns the mistake of a name that is no instruction.
 fn unknown(name: &str, place: Place) -> Mistake {
-    const LONG: [&str; 12] = [
-        "ld", "sd", "lwu", "addw", "addiw", "subw", "sllw", "slliw", "srlw", "srliw", "sraw",
-        "sraiw",
-    ];
-    if name.starts_with('f') && (name.contains('.') || ["flw", "fld", "fsw", "fsd"].contains(&name))
-    {
-        return no_floats(place);
-    }
-    let why = if LONG.contains(&name) { " on RV32; it is one of RV64" } else { "" };
-    let hint = if name == "syscall" { "RISC-V has ecall" } else { "docs/core.md lists all" };
-    Mistake { place, what: format!("there is no instruction {}{why}; {hint}", shown(name)) }
-}
-
-/// Returns a name that may be long.
-fn shown(name: &str) -> String {
-    name.chars().take(40).collect()
+    Mistake { place, what: format!("there is no instruction {}", table::without(name)) }
 }

@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
                 self.next();
                 return Ok(Some(Token::Sign('u')));
             }
-            _ if ",():+-*/|&^~%=<>!".contains(c) => {}
+            _ if ",():+-*/|&^~%=<>!?".contains(c) => {}
             _ => return Err(format!("unexpected {c:?}")),
         }
         self.next();
@@ -257,7 +257,9 @@ fn number(text: &str) -> Result<Token, String> {
         _ => (lower.as_str(), 10),
     };
     let value = u64::from_str_radix(digits, radix).map_err(|error| match error.kind() {
-        std::num::IntErrorKind::PosOverflow => format!("{text} has more than 64 bits"),
+        std::num::IntErrorKind::PosOverflow => {
+            format!("{text} has more than 64 bits; .dword takes them in parts")
+        }
         _ => bad(),
     })?;
     let token = if matches!(radix, 2 | 16) { Token::Bits } else { Token::Number };

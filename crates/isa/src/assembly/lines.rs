@@ -13,19 +13,18 @@ pub(super) struct Line {
     pub(super) place: Place,
 }
 
-/// Returns the statements of a text. A `;` ends a statement in a text for the preprocessor of C. In another it begins
-/// a comment if what follows it reads like prose more often than like statements, or if a line begins with it;
-/// otherwise it ends a statement. Notes which it is where both are there.
+/// Returns the statements of a text. A `;` begins a comment if what follows it reads like prose more often than like
+/// statements, or if a line begins with it; otherwise it ends a statement. Notes which it is where both are there.
 pub(super) fn lines(
     text: &str,
     file: u32,
-    is_for_c: bool,
     mistakes: &mut Vec<Mistake>,
     notes: &mut Vec<Mistake>,
 ) -> Vec<Line> {
+    let start = Place { file, ..Place::START };
     let mut unheard = Vec::new();
-    let (separated, behind) = scan(text, file, (is_for_c, false), &mut unheard);
-    if is_for_c || behind.is_empty() {
+    let (separated, behind) = scan(text, start, false, &mut unheard);
+    if behind.is_empty() {
         mistakes.append(&mut unheard);
         return separated;
     }
@@ -51,7 +50,7 @@ pub(super) fn lines(
         notes.push(Mistake { place: *place, what });
     }
     if is_comment {
-        return scan(text, file, (false, true), mistakes).0;
+        return scan(text, start, true, mistakes).0;
     }
     mistakes.append(&mut unheard);
     separated
@@ -90,29 +89,20 @@ fn is_statement(line: &Line, macros: &HashSet<String>) -> bool {
     fits || (is_register && goes_on)
 }
 
-/// Splits a text, in which a `;` may stand in arguments of macros of C, or begin a comment; returns also which statements stand behind a `;`, and whether
+/// Splits a text, in which a `;` may begin a comment; returns also which statements stand behind a `;`, and whether
 /// only spaces were before it.
-fn scan(
+pub(super) fn scan(
     text: &str,
-    file: u32,
-    (is_for_c, is_comment): (bool, bool),
+    start: Place,
+    is_comment: bool,
     mistakes: &mut Vec<Mistake>,
 ) -> (Vec<Line>, Vec<(usize, bool)>) {
-    let mut reader = Reader::new(text, Place { file, ..Place::START });
+    let mut reader = Reader::new(text, start);
     let (mut all, mut behind) = (Vec::new(), Vec::new());
     let mut line = Line { text: String::new(), place: reader.place };
     let mut is_first = true;
-    let mut depth = 0;
     while let Some(c) = reader.peek() {
-        depth += i32::from(is_for_c && c == '(') - i32::from(is_for_c && c == ')');
         match c {
-            ';' if depth > 0 || is_for_c && line.text.starts_with(".define ") => {
-                line.text.extend(reader.next());
-            }
-            '\n' if depth > 0 && line.text.contains(';') => {
-                reader.next();
-                line.text.push(' ');
-            }
             '\n' | ';' if c == '\n' || !is_comment => {
                 reader.next();
                 let next = Line { text: String::new(), place: reader.place };
@@ -121,7 +111,6 @@ fn scan(
                     behind.push((all.len() + 1, is_first && before.text.trim().is_empty()));
                 }
                 is_first = c == '\n';
-                depth = 0;
                 all.push(before);
             }
             '#' | ';' | '/' if c != '/' || reader.rest.starts_with("//") => {

@@ -4,7 +4,8 @@ use super::expand::{self, Macro};
 use super::expression::Parser;
 use super::layout::{Source, What};
 use super::lex::{self, Token};
-use super::lines::{Line, lines};
+use super::lines::{Line, lines, scan};
+use super::preprocess::{self, Preprocessor, Read};
 use super::{Mistake, Place, Reader, Text, pseudo, table, text};
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -21,39 +22,22 @@ const FILES_MAX: usize = 256;
 const STATEMENTS_MAX: usize = 4 << 20;
 
 /// Blocks of lines: what opens one, and what closes it.
-const BLOCKS: [(&[&str], &[&str]); 3] = [
-    (&[".macro"], &[".endm", ".end_macro"]),
-    (&[".rept", ".rep", ".irp", ".irpc"], &[".endr"]),
-    (CONDITIONS, &[".endif"]),
-];
+const BLOCKS: [(&str, &str); 3] =
+    [(".macro", ".endm .end_macro"), (".rept .rep .irp .irpc", ".endr"), (CONDITIONS, ".endif")];
 
-const CONDITIONS: &[&str] = &[
-    ".if",
-    ".ifdef",
-    ".ifndef",
-    ".ifnotdef",
-    ".ifeq",
-    ".ifne",
-    ".ifgt",
-    ".ifge",
-    ".iflt",
-    ".ifle",
-    ".ifb",
-    ".ifnb",
-    ".ifc",
-    ".ifnc",
-];
+const CONDITIONS: &str =
+    ".if .ifdef .ifndef .ifnotdef .ifeq .ifne .ifgt .ifge .iflt .ifle .ifb .ifnb .ifc .ifnc";
+
+/// Reports whether a word is one of a list.
+fn is_one(list: &str, word: &str) -> bool {
+    list.split(' ').any(|one| one == word)
+}
 
 /// Directives that give a name a value.
 const CONSTANTS: [&str; 3] = [".eqv", ".equ", ".set"];
 
 /// Directives in whose lines no word stands for another.
-const LITERAL: [&str; 8] =
-    [".define", ".undef", ".if", ".ifdef", ".ifndef", ".ifnotdef", ".elseif", ".macro"];
-
-/// Words that the C preprocessor has for this machine.
-const PREDEFINED: &str = "__riscv __ASSEMBLER__ __ELF__ __riscv_atomic __riscv_compressed __riscv_mul __riscv_div \
-    __riscv_muldiv __riscv_float_abi_soft __riscv_cmodel_medlow __riscv_m __riscv_a __riscv_c";
+const LITERAL: [&str; 4] = [".ifdef", ".ifndef", ".ifnotdef", ".macro"];
 
 type Outcome = Result<(), Mistake>;
 
@@ -64,6 +48,9 @@ pub(super) struct Expander<'a> {
     files: Vec<String>,
     mistakes: Vec<Mistake>,
     macros: Vec<Macro>,
+    constants: &'a [(String, i64)],
+    /// What the text before defined for the preprocessor of C.
+    preprocessor: Preprocessor,
     /// Texts by the words that they are written for.
     words: HashMap<String, String>,
     /// Labels and constants that are called as a register is, except in upper case.
@@ -86,13 +73,15 @@ pub(super) struct Expander<'a> {
 }
 
 impl<'a> Expander<'a> {
-    pub(super) fn new(source: Source, read: Reader<'a>) -> Self {
+    pub(super) fn new(source: Source, constants: &'a [(String, i64)], read: Reader<'a>) -> Self {
         Self {
             source,
             read,
             files: Vec::new(),
             mistakes: Vec::new(),
             macros: Vec::new(),
+            constants,
+            preprocessor: Preprocessor::new(constants),
             words: HashMap::new(),
             shadows: HashSet::new(),
             imported: HashSet::new(),
@@ -117,7 +106,9 @@ impl<'a> Expander<'a> {
             while let Some(text) = self.queue.pop_front() {
                 (self.source.section, self.ended) = Default::default();
                 self.words.clear();
-                self.file(text, None);
+                self.preprocessor = Preprocessor::new(self.constants);
+                let lines = self.file(text, None);
+                self.block(&lines);
             }
             let missing = self.source.missing().into_iter().cloned();
             let missing: Vec<String> = missing.filter(|name| sought.insert(name.clone())).collect();
@@ -129,7 +120,8 @@ impl<'a> Expander<'a> {
         }
     }
 
-    fn file(&mut self, text: Text, includer: Option<u32>) {
+    /// Returns the statements of a file; their constants and labels are known already.
+    fn file(&mut self, text: Text, includer: Option<u32>) -> Vec<Line> {
         let file = self.files.len() as u32;
         self.files.push(text.name.clone());
         self.source.names.add_file(includer);
@@ -137,15 +129,17 @@ impl<'a> Expander<'a> {
         if content.contains('\0') {
             let what = "the file is neither an ELF file nor a text".into();
             self.mistakes.push(Mistake { place: Place { file, ..Place::START }, what });
-            return;
+            return Vec::new();
         }
         let is_for_c = text.name.ends_with(".S") || text.name.ends_with(".h");
-        if is_for_c && includer.is_none() {
-            let names = PREDEFINED.split_whitespace();
-            self.words.extend(names.map(|name| (name.into(), "1".into())));
-        }
-        let content = expand::preprocessed(&content, is_for_c);
-        let all = lines(&content, file, is_for_c, &mut self.mistakes, &mut self.source.notes);
+        let all = match is_for_c {
+            true => self.preprocessed(&content, file),
+            false => {
+                let notes = &mut self.source.notes;
+                let content = expand::with_constants(&content, file, notes);
+                lines(&content, file, &mut self.mistakes, notes)
+            }
+        };
         let labels = all.iter().filter_map(|line| expand::label(&line.text).map(|(name, _)| name));
         let constants = all.iter().filter_map(|line| {
             let (word, rest) = expand::word(&line.text);
@@ -155,7 +149,7 @@ impl<'a> Expander<'a> {
             .chain(constants)
             .filter(|name| table::register(&name.to_ascii_lowercase()).is_some());
         self.shadows.extend(shadows.map(str::to_owned));
-        self.block(&all);
+        all
     }
 
     /// Reads lines, which have their own place.
@@ -190,15 +184,9 @@ impl<'a> Expander<'a> {
         let first = expand::word(&line.text).0;
         let text = match LITERAL.contains(&first) {
             true => line.text.clone(),
-            false => self.replaced(&line.text, line.place),
+            false => self.replaced(&line.text),
         };
         let place = line.place;
-        let statements = expand::statements(&text);
-        if statements.len() > 1 && !LITERAL.contains(&first) {
-            let lines = statements.into_iter().map(|text| Line { text, place });
-            self.block(&lines.collect::<Vec<_>>());
-            return Ok(());
-        }
         let mut line = Line { text, place };
         // Labels stand for themselves, whatever follows them.
         while let Some((_, bytes)) = expand::label(&line.text) {
@@ -212,11 +200,11 @@ impl<'a> Expander<'a> {
         }
         let (word, arguments) = expand::word(&line.text);
         let name = word.to_ascii_lowercase();
-        let block = BLOCKS.iter().find(|(opens, _)| opens.contains(&name.as_str()));
+        let block = BLOCKS.iter().find(|(opens, _)| is_one(opens, &name));
         if let Some((opens, closes)) = block {
             let body = self::body(rest, opens, closes).ok_or_else(|| Mistake {
                 place: line.place,
-                what: format!("{name} has no {}", closes[0]),
+                what: format!("{name} has no {}", closes.split(' ').next().unwrap_or_default()),
             })?;
             *used = body.len() + 2;
             let end = rest.get(body.len() + 1).map_or("", |line| line.text.as_str());
@@ -251,14 +239,6 @@ impl<'a> Expander<'a> {
                 let what = format!("{name} ends nothing that was begun");
                 return Some(Err(Mistake { place, what }));
             }
-            ".define" | ".undef" => {
-                let (word, value) = expand::word(arguments);
-                self.words.remove(word);
-                self.macros.retain(|one| name == ".define" || one.name != word);
-                if name == ".define" {
-                    self.words.insert(word.into(), value.trim().into());
-                }
-            }
             name if CONSTANTS.contains(&name) && self.is_word(name, arguments, place) => {
                 let (word, value) = expand::word(arguments);
                 let value = value.trim_start().trim_start_matches(',').trim();
@@ -269,14 +249,11 @@ impl<'a> Expander<'a> {
         Some(Ok(()))
     }
 
-    /// Puts what words stand for in their place, and the values of macros that are called within a statement.
-    fn replaced(&self, text: &str, place: Place) -> String {
+    /// Puts what words stand for in their place.
+    fn replaced(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for _ in 0..DEPTH_MAX {
-            let mut next = expand::replaced(&text, &|word| self.words.get(word).cloned());
-            if let Some((from, to, value)) = self.called(&next, place) {
-                next.replace_range(from..to, &value);
-            }
+            let next = expand::replaced(&text, &|word| self.words.get(word).cloned());
             if next == text || next.len() > LINE_MAX_BYTES {
                 break;
             }
@@ -285,47 +262,11 @@ impl<'a> Expander<'a> {
         text
     }
 
-    /// Returns the last call of a macro of one line behind the first word of a statement, and what it becomes.
-    fn called(&self, text: &str, place: Place) -> Option<(usize, usize, String)> {
-        let start = expand::label(text).map_or(0, |(_, end)| end);
-        let start = text.len() - expand::word(&text[start..]).1.len();
-        let mut calls = self.macros.iter().filter_map(|one| {
-            let from = text.get(start..)?.rfind(&format!("{}(", one.name))? + start;
-            let is_part = text[..from].ends_with(lex::is_part);
-            let (open, mut depth) = (from + one.name.len(), 0);
-            let end = text[open..].find(|c| {
-                depth += i32::from(c == '(') - i32::from(c == ')');
-                depth == 0
-            });
-            let to = open + end? + 1;
-            let lines = one.expanded(&text[open..to], 0, place, false)?;
-            let mut lines =
-                lines.iter().map(|line| line.text.trim()).filter(|line| !line.is_empty());
-            let value = lines.next().filter(|_| !is_part)?.to_owned();
-            lines.next().is_none().then_some((from, to, value))
-        });
-        calls.next()
-    }
-
     /// Reports whether a name is known to conditions.
     fn is_defined(&self, name: &str, place: Place) -> bool {
         self.source.names.get(name, place).is_some()
             || self.words.contains_key(name)
             || self.macros.iter().any(|one| one.name == name)
-    }
-
-    /// Returns an expression of a condition with numbers in the place of `defined`.
-    fn with_defined(&self, text: &str, place: Place) -> String {
-        let mut rest = text;
-        let mut all = String::new();
-        while let Some((before, after)) = rest.split_once("defined") {
-            let after = after.trim_start();
-            let (name, behind) = expand::word(after.strip_prefix('(').unwrap_or(after));
-            all += &format!("{before}{}", u8::from(self.is_defined(name, place)));
-            let is_call = after.starts_with('(');
-            rest = behind.trim_start().strip_prefix(')').filter(|_| is_call).unwrap_or(behind);
-        }
-        all + rest
     }
 
     /// Reports whether what is given a value is a text that is no number, such as a register or an instruction.
@@ -378,7 +319,7 @@ impl<'a> Expander<'a> {
                 Ok(())
             }
             ".rept" | ".rep" => {
-                let count = self.known(arguments, place)?;
+                let count = self.known(arguments, place, false)?;
                 (0..count).for_each(|_| {
                     if !self.ended {
                         self.block(body)
@@ -415,7 +356,7 @@ impl<'a> Expander<'a> {
         for (at, line) in body.iter().enumerate() {
             let (word, arguments) = expand::word(&line.text);
             let word = word.to_ascii_lowercase();
-            depth += i32::from(CONDITIONS.contains(&word.as_str())) - i32::from(word == ".endif");
+            depth += i32::from(is_one(CONDITIONS, &word)) - i32::from(word == ".endif");
             if depth > 0 || !(word == ".else" || word == ".elseif") {
                 continue;
             }
@@ -435,10 +376,7 @@ impl<'a> Expander<'a> {
     fn holds(&self, name: &str, arguments: &str, place: Place) -> Result<bool, Mistake> {
         let defined = || self.is_defined(arguments.trim(), place);
         let both = || expand::arguments(arguments, 2);
-        let value = || {
-            let text = self.with_defined(arguments, place);
-            self.known(&self.replaced(&text, place), place)
-        };
+        let value = || self.known(&self.replaced(arguments), place, false);
         Ok(match name {
             ".ifdef" => defined(),
             ".ifndef" | ".ifnotdef" => !defined(),
@@ -455,10 +393,52 @@ impl<'a> Expander<'a> {
         })
     }
 
+    /// Returns the statements that the preprocessor of C makes of a text, and of those that it includes.
+    fn preprocessed(&mut self, text: &str, file: u32) -> Vec<Line> {
+        let begins = |word: &str| {
+            let lines = text.lines().filter_map(|line| line.trim_start().strip_prefix('#'));
+            lines.filter(|line| line.trim_start().starts_with(word)).count()
+        };
+        // Where they are not, they are comments of the assembler.
+        let has_conditions = begins("if") == begins("endif") && begins("if") > 0;
+        let mut lines = preprocess::logical(text, file, &mut self.mistakes).into_iter();
+        let mut all = Vec::new();
+        while let Some((line, text)) = lines.next().filter(|_| !self.is_stopped) {
+            let place = Place { file, line, column: 1 };
+            let read = self.preprocessor.read(&text, has_conditions, &mut lines);
+            let read = read.map_err(|what| Mistake { place, what });
+            let done = read.and_then(|read| match read {
+                Read::Nothing => Ok(()),
+                Read::Text(text) => {
+                    all.extend(scan(&text, place, false, &mut self.mistakes).0);
+                    Ok(())
+                }
+                Read::Include(name, is_needed) => {
+                    match self.include(&name, place) {
+                        Ok(lines) => all.extend(lines),
+                        // A header of the C library, which may define what is used.
+                        Err(mistake) if !is_needed => self.source.notes.push(mistake),
+                        Err(mistake) => return Err(mistake),
+                    }
+                    Ok(())
+                }
+                Read::Condition(text) => {
+                    if self.known(&text, place, true)? != 0 {
+                        self.preprocessor.hold();
+                    }
+                    Ok(())
+                }
+            });
+            self.mistakes.extend(done.err());
+        }
+        all
+    }
+
     /// Returns the value of a text that depends on no address.
-    fn known(&self, text: &str, place: Place) -> Result<i64, Mistake> {
+    fn known(&self, text: &str, place: Place, is_c: bool) -> Result<i64, Mistake> {
         let tokens = lex::tokens(text, place)?;
         let mut parser = Parser::new(&tokens);
+        parser.is_c = is_c;
         let value = parser.expression(0, 0)?;
         let known = self.source.known(&value).filter(|_| parser.peek().is_none());
         known.ok_or_else(|| Mistake { place, what: format!("{} has no value here", text.trim()) })
@@ -502,7 +482,7 @@ impl<'a> Expander<'a> {
             return Ok(arguments.to_owned());
         }
         let value = |text: &String| match text.strip_prefix('%') {
-            Some(value) => self.known(value, place).map(|value| value.to_string()),
+            Some(value) => self.known(value, place, false).map(|value| value.to_string()),
             None if text.starts_with('<') => Ok(text.replace(['<', '>'], "\"")),
             None => Ok(text.clone()),
         };
@@ -515,48 +495,64 @@ impl<'a> Expander<'a> {
     fn other(&mut self, directive: &str, arguments: &str, place: Place) -> Outcome {
         let parts = expand::arguments(arguments, usize::MAX);
         let name = parts.first().map_or("", |name| name.trim_matches(['"', '<', '>']));
-        let wrong = |what| Mistake { place, what };
-        let from = self.files.get(place.file as usize).cloned().unwrap_or_default();
-        let text = (self.read)(name, &from).map_err(wrong)?;
+        if directive == ".include" {
+            let lines = self.include(name, place)?;
+            self.words.extend(self.preprocessor.words());
+            self.depth += 1;
+            self.block(&lines);
+            self.depth -= 1;
+            // An end is that of the file alone, unless nothing more is to be read.
+            self.ended = self.is_stopped;
+            return Ok(());
+        }
+        let text = self.text(name, place)?;
         if directive == ".incbin" {
-            let [skipped, count] = [(1, 0), (2, i64::MAX)]
-                .map(|(at, usual)| parts.get(at).map_or(Ok(usual), |text| self.known(text, place)));
+            let [skipped, count] = [(1, 0), (2, i64::MAX)].map(|(at, usual)| {
+                parts.get(at).map_or(Ok(usual), |text| self.known(text, place, false))
+            });
             let bytes = text.bytes.into_iter().skip(skipped? as usize).take(count? as usize);
             self.source.push(What::Bytes(bytes.collect()), place);
             return Ok(());
         }
-        if directive == ".import" {
-            if self.imported.insert(text.name.clone()) {
-                self.queue.push_back(text);
-            }
-            return Ok(());
+        if self.imported.insert(text.name.clone()) {
+            self.queue.push_back(text);
         }
+        Ok(())
+    }
+
+    /// Returns the text of a file that another one names.
+    fn text(&self, name: &str, place: Place) -> Result<Text, Mistake> {
+        let from = self.files.get(place.file as usize).cloned().unwrap_or_default();
+        (self.read)(name, &from).map_err(|what| Mistake { place, what })
+    }
+
+    /// Returns the statements of a file that is included.
+    fn include(&mut self, name: &str, place: Place) -> Result<Vec<Line>, Mistake> {
+        let text = self.text(name, place)?;
         if self.depth >= DEPTH_MAX || self.files.len() >= FILES_MAX {
             let what = format!(
                 "{name} is included more than {DEPTH_MAX} deep, or {FILES_MAX} files are read"
             );
-            self.stop(wrong(what));
-            return Ok(());
+            self.stop(Mistake { place, what });
+            return Ok(Vec::new());
         }
         self.depth += 1;
-        self.file(text, Some(place.file));
+        let lines = self.file(text, Some(place.file));
         self.depth -= 1;
-        // An end is that of the file alone, unless nothing more is to be read.
-        self.ended = self.is_stopped;
-        Ok(())
+        Ok(lines)
     }
 }
 
 /// Returns the lines between the first, which opens a block, and the one that closes it.
-fn body<'l>(lines: &'l [Line], opens: &[&str], closes: &[&str]) -> Option<&'l [Line]> {
+fn body<'l>(lines: &'l [Line], opens: &str, closes: &str) -> Option<&'l [Line]> {
     let mut depth = 0;
     for (at, line) in lines.iter().enumerate() {
         let text =
             expand::label(&line.text).map_or(line.text.as_str(), |(_, end)| &line.text[end..]);
         let word = expand::word(text).0.to_ascii_lowercase();
-        if opens.contains(&word.as_str()) {
+        if is_one(opens, &word) {
             depth += 1;
-        } else if closes.contains(&word.as_str()) {
+        } else if is_one(closes, &word) {
             depth -= 1;
             if depth == 0 {
                 return lines.get(1..at);

@@ -14,6 +14,7 @@ mod lex;
 mod lines;
 mod macros;
 mod names;
+mod preprocess;
 mod pseudo;
 mod short;
 mod table;
@@ -91,11 +92,6 @@ pub fn alone(name: &str, _: &str) -> Result<Text, String> {
 /// is that of a function which no file defines.
 pub type Reader<'a> = &'a dyn Fn(&str, &str) -> Result<Text, String>;
 
-/// Returns the mistake of a text that needs floating point.
-fn no_floats(place: Place) -> Mistake {
-    Mistake { place, what: "there is no floating point (RV32IMAC); use integers".into() }
-}
-
 /// A program that was assembled.
 #[derive(Clone, Debug)]
 pub struct Assembled {
@@ -123,10 +119,9 @@ pub fn assemble(
     let mut source = layout::Source::default();
     // What compilers' start-up code loads into gp.
     source.names.give("__global_pointer$", DATA_ADDRESS.into());
-    table::DEVICES.iter().for_each(|(name, value)| source.names.give(name, *value));
-    source.names.give("__riscv_xlen", 32);
+    table::devices().for_each(|(name, value)| source.names.give(name, value));
     constants.iter().for_each(|(name, value)| source.names.give(name, *value));
-    let expander = macros::Expander::new(source, read);
+    let expander = macros::Expander::new(source, constants, read);
     let (source, files, mut mistakes) = expander.read_all(texts);
     let assembled = source.link(compressed, &mut mistakes);
     mistakes.iter_mut().for_each(|one| one.what = text::shown(&one.what));

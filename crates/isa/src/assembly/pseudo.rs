@@ -1,7 +1,7 @@
 //! Instructions as they are written, and the ones that they stand for.
 
 use super::expression::{Expression, Operand};
-use super::table::{Form, form, long_name};
+use super::table::{Form, csr_number, form, long_name, ordered};
 use crate::csr;
 use crate::encode::{self, RA, Register, SP, ZERO};
 
@@ -31,11 +31,14 @@ pub(super) struct Real {
     pub(super) how: Use,
     /// Whether it must have 16 bits.
     pub(super) short: bool,
+    /// The bits aq and rl of an atomic instruction.
+    pub(super) order: u32,
 }
 
 /// Pseudo-instructions by their operands.
 const PSEUDO: &[(&str, &str)] = &[
-    ("", "nop ret unimp pause halt sbreak scall"),
+    ("", "nop ret unimp pause halt sbreak scall fence.tso"),
+    ("no operands, or two of i, o, r and w, such as fence rw, w", "fence"),
     ("rd, constant", "li"),
     ("rd, label", "la lla"),
     ("rd, rs", "mv not neg seqz snez sltz sgtz zext.b zext.h sext.b sext.h move"),
@@ -62,7 +65,7 @@ impl Real {
 }
 
 fn real(form: Form, [rd, rs1, rs2]: [Register; 3], value: Expression, how: Use) -> Real {
-    Real { form, rd, rs1, rs2, value, how, short: false }
+    Real { form, rd, rs1, rs2, value, how, short: false, order: 0 }
 }
 
 /// An instruction of registers alone.
@@ -102,11 +105,13 @@ pub(super) fn expand(
     operands: &[Operand],
     known: &dyn Fn(&Expression) -> Option<i64>,
 ) -> Option<Vec<Real>> {
-    written(name, operands, known).or_else(|| {
-        // What is written with two registers and a constant, as the GNU assembler takes it.
-        let with_constant = format!("{name}i");
-        form(&with_constant).and_then(|form| plain(form, operands, known))
-    })
+    let (name, order) = ordered(name);
+    // What is written with two registers and a constant, as the GNU assembler takes it.
+    let with_constant = if name == "sltu" { "sltiu".into() } else { format!("{name}i") };
+    let other = || form(&with_constant).and_then(|form| plain(form, operands, known));
+    let mut reals = written(name, operands, known).or_else(other)?;
+    reals.iter_mut().for_each(|real| real.order = order);
+    Some(reals)
 }
 
 fn written(
@@ -129,7 +134,8 @@ fn written(
         ("halt" | "sbreak", []) => return plain(of("ebreak")?, operands, known),
         ("scall", []) => return plain(of("ecall")?, operands, known),
         // A hint, which does nothing here.
-        ("pause", []) => constant(of("addi")?, ZERO, ZERO, number(0)),
+        ("pause", []) => registers(Form::Word(PAUSE), ZERO, ZERO, ZERO),
+        ("fence.tso", []) => registers(Form::Word(FENCE_TSO), ZERO, ZERO, ZERO),
         ("zext.h", [R(d), R(s)]) => extended("srli", *d, *s, 16)?,
         ("sext.h", [R(d), R(s)]) => extended("srai", *d, *s, 16)?,
         ("sext.b", [R(d), R(s)]) => extended("srai", *d, *s, 24)?,
@@ -267,7 +273,10 @@ fn plain(
         }
         (Form::Atomic(_), [R(d), R(t), M(Expression::Number(0), s)]) => registers(form, *d, *s, *t),
         (Form::Reserve(_), [R(d), M(Expression::Number(0), s)]) => registers(form, *d, *s, ZERO),
-        (Form::Plain(fence), _) if fence() == encode::fence() => registers(form, ZERO, ZERO, ZERO),
+        (Form::Plain(of), [E(before), E(after)]) if of() == encode::fence() => {
+            let word = of() & 0xfffff | accesses(before)? << 24 | accesses(after)? << 20;
+            registers(Form::Word(word), ZERO, ZERO, ZERO)
+        }
         (Form::Plain(_), []) => registers(form, ZERO, ZERO, ZERO),
         _ => return None,
     })
@@ -292,17 +301,32 @@ fn load_constant(rd: Register, value: &Expression, known: Option<i64>) -> Vec<Re
     }
 }
 
+/// The two kinds of `fence` that have names.
+const PAUSE: u32 = 0x0100_000f;
+pub(super) const FENCE_TSO: u32 = 0x8330_000f;
+
+/// The accesses that `fence` orders: input, output, reads and writes, the highest bit first.
+pub(super) const ACCESSES: &str = "iorw";
+
+/// Returns the bits of accesses that are named, or that RARS gives as a number.
+fn accesses(names: &Expression) -> Option<u32> {
+    match names {
+        Expression::Name(names, _) => names.chars().try_fold(0, |bits, c| {
+            let at = ACCESSES.find(c)?;
+            Some(bits | 8 >> at)
+        }),
+        Expression::Number(bits) => u32::try_from(*bits).ok().filter(|bits| *bits < 16),
+        _ => None,
+    }
+}
+
 /// Returns how a name is used; none if it is no instruction.
 pub(super) fn usage(name: &str) -> Option<&'static str> {
+    let name = ordered(name).0;
     let name = match name.strip_prefix("c.") {
         Some(short) => long_name(short)?,
         None => name,
     };
     let pseudo = PSEUDO.iter().find(|(_, names)| names.split(' ').any(|known| known == name));
     pseudo.map(|(usage, _)| *usage).or_else(|| form(name).map(Form::usage))
-}
-
-/// Returns the number of a control and status register.
-pub(super) fn csr_number(name: &str) -> Option<u16> {
-    csr::NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, number)| *number)
 }

@@ -1,5 +1,6 @@
 //! The names of the instructions, each with the form of its operands.
 
+use crate::csr;
 use crate::encode::{self, Register, ZERO};
 
 /// The operands of an instruction, in the order in which they are written, and its encoding.
@@ -19,6 +20,8 @@ pub(super) enum Form {
     Atomic(fn(Register, Register, Register) -> u32),
     Reserve(fn(Register, Register) -> u32),
     Plain(fn() -> u32),
+    /// A whole word.
+    Word(u32),
 }
 
 impl Form {
@@ -35,6 +38,7 @@ impl Form {
             Form::CsrConstant(of) => of(ZERO, 0, 0),
             Form::Reserve(of) => of(ZERO, ZERO),
             Form::Plain(of) => of(),
+            Form::Word(word) => word,
         }
     }
 
@@ -59,7 +63,7 @@ impl Form {
             Form::CsrConstant(_) => "rd, csr, constant",
             Form::Atomic(_) => "rd, rs2, (rs1)",
             Form::Reserve(_) => "rd, (rs1)",
-            Form::Plain(_) => "",
+            Form::Plain(_) | Form::Word(_) => "",
         }
     }
 }
@@ -88,10 +92,21 @@ pub(super) const NAMES: &[(&str, Form)] = names! {
     Plain: ecall ebreak mret wfi fence fence_i;
 };
 
-/// Returns the form of an instruction. `.aq` and `.rl` order memory between harts, of which there is one.
+/// How atomic instructions order others, by their bits aq and rl.
+pub(super) const ORDERS: [&str; 4] = ["", ".rl", ".aq", ".aqrl"];
+
+/// Returns the name of an instruction without how it orders others, and the bits of that.
+pub(super) fn ordered(name: &str) -> (&str, u32) {
+    let found = (1..).zip(&ORDERS[1..]).find_map(|(bits, order)| {
+        let plain = name.strip_suffix(order)?;
+        plain.ends_with(".w").then_some((plain, bits))
+    });
+    found.unwrap_or((name, 0))
+}
+
+/// Returns the form of an instruction.
 pub(super) fn form(name: &str) -> Option<Form> {
-    let name = name.strip_suffix(".aqrl").or(name.strip_suffix(".aq")).unwrap_or(name);
-    let name = name.strip_suffix(".rl").unwrap_or(name).replace('.', "_");
+    let name = name.replace('.', "_");
     NAMES.iter().find(|(known, _)| *known == name).map(|(_, form)| *form)
 }
 
@@ -113,21 +128,84 @@ pub(super) fn long_name(short: &str) -> Option<&str> {
     Some(long.or(known.strip_suffix("sp")).unwrap_or(known))
 }
 
-/// Names of devices that Ripes gives to programs, and what they are in its usual arrangement.
-pub(super) const DEVICES: [(&str, i64); 12] = [
-    ("LED_MATRIX_0_BASE", 0xf000_0000),
-    ("LED_MATRIX_0_SIZE", 0xdac),
-    ("LED_MATRIX_0_WIDTH", 35),
-    ("LED_MATRIX_0_HEIGHT", 25),
-    ("SWITCHES_0_BASE", 0xf000_0dac),
-    ("SWITCHES_0_SIZE", 4),
-    ("SWITCHES_0_N", 8),
-    ("D_PAD_0_BASE", 0xf000_0db0),
-    ("D_PAD_0_UP", 0xf000_0db0),
-    ("D_PAD_0_DOWN", 0xf000_0db4),
-    ("D_PAD_0_LEFT", 0xf000_0db8),
-    ("D_PAD_0_RIGHT", 0xf000_0dbc),
-];
+/// What is data of the assembler: lines of a kind and its fields, between bars.
+const DATA: &str = include_str!("names.txt");
+
+/// Returns the fields of the lines of a kind.
+fn data(kind: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    DATA.lines().filter_map(move |line| line.strip_prefix(kind)?.rsplit_once('|'))
+}
+
+/// Returns what is said of a name that is no instruction, behind the name.
+pub(super) fn without(name: &str) -> String {
+    let plain = name.strip_prefix("c.").unwrap_or(name);
+    let first = plain.split('.').next().unwrap_or_default();
+    let is_long =
+        (plain.starts_with("amo") || plain.starts_with("lr.") || plain.starts_with("sc."))
+            && plain.contains(".d");
+    let first = if is_long { "ld" } else { first };
+    let knows =
+        |names: &str| names.split_whitespace().any(|known| known == first || known == plain);
+    let found = data("other|").find(|(_, names)| knows(names));
+    shown(name) + found.map_or("; docs/core.md lists all", |(what, _)| what)
+}
+
+/// Returns what is said of a name that nothing defines.
+pub(super) fn undefined(name: &str) -> String {
+    let name = shown(name);
+    let lower = name.to_ascii_lowercase();
+    let own = lower.strip_prefix(['u', 's']).map(|rest| format!("m{rest}"));
+    if let Some(own) = own.filter(|own| csr_number(own).is_some()) {
+        return format!("{name} is a csr of another mode; core has machine mode alone: use {own}");
+    }
+    let is_csr = |known: &str| {
+        lower.strip_prefix(known).is_some_and(|rest| rest.parse::<u8>().is_ok() || rest.is_empty())
+    };
+    if data("csr|").any(|(_, names)| names.split_whitespace().any(is_csr)) {
+        return format!(
+            "{name} is a csr that core has not; leave it out (docs/machine.md lists those that it has)"
+        );
+    }
+    // As constants are written, such as the address of a device, and what scripts of linkers define.
+    let hint = match !name.contains(char::is_lowercase) || name.starts_with('_') {
+        true => {
+            format!("--define {name}=VALUE gives it a value, also where a linker's script would")
+        }
+        false => "name the file that defines it too: scruple core A.s B.s".into(),
+    };
+    format!("{name} is not defined: no label, constant, register or csr; {hint}")
+}
+
+/// Returns the number of a control and status register.
+pub(super) fn csr_number(name: &str) -> Option<u16> {
+    let known = csr::NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+    known.map(|(_, number)| *number).or_else(|| {
+        // Counters of other events, by their numbers.
+        let name = name.to_ascii_lowercase();
+        let (first, digits) = match name.strip_prefix("mhpmevent") {
+            Some(digits) => (0x320, digits),
+            None => match name.strip_prefix("mhpmcounter")? {
+                digits if digits.ends_with('h') => (0xb80, digits.trim_end_matches('h')),
+                digits => (0xb00, digits),
+            },
+        };
+        digits
+            .parse()
+            .ok()
+            .filter(|number| (3..32).contains(number))
+            .map(|number: u16| first + number)
+    })
+}
+
+/// Returns a name that may be long.
+fn shown(name: &str) -> String {
+    name.chars().take(40).collect()
+}
+
+/// Returns names of devices that Ripes gives to programs, and what they are in its usual arrangement.
+pub(super) fn devices() -> impl Iterator<Item = (&'static str, i64)> {
+    data("device|").filter_map(|(name, value)| Some((name, i64::from_str_radix(value, 16).ok()?)))
+}
 
 /// Returns the register of a name: `x5`, `t0`, `fp`.
 pub(super) fn register(name: &str) -> Option<Register> {

@@ -183,7 +183,7 @@ impl Machine {
         let first = half(pc).filter(|_| !is_end);
         if first.is_some() {
             self.outside += 1;
-        } else if self.control.mtvec == 0 || is_end {
+        } else if self.control.mtvec == 0 || is_end || pc == 0 {
             return Err(Stopped::Left { pc });
         }
         Ok(Instruction::fetch(first, half(pc.wrapping_add(2)), self.compressed))
@@ -192,11 +192,15 @@ impl Machine {
     /// Takes a trap at the present pc: where the handler lies.
     #[cold]
     pub(super) fn enter(&mut self, trap: Trap) -> Result<u32, Stopped> {
+        let retired = self.retired();
         let control = &mut self.control;
         if control.mtvec == 0 {
             self.note_access(trap);
             return Err(Stopped::Unhandled { pc: self.pc, trap });
         }
+        let is_same = control.mepc == self.pc && self.resumed.0 == retired;
+        let is_exception = matches!(trap.cause, Cause::Exception(_));
+        self.resumed.1 = if is_same && is_exception { self.resumed.1 + 1 } else { 0 };
         control.mepc = self.pc;
         control.mcause = trap.cause.code();
         control.mtval = trap.value;
@@ -229,6 +233,8 @@ impl Machine {
     /// `mret`: where the program goes on.
     pub(super) fn leave(&mut self) -> u32 {
         (self.fault, self.faults) = (None, 0);
+        // The `mret` itself retires after this.
+        self.resumed.0 = self.retired() + 1;
         self.control.enabled = self.control.enabled_before;
         self.control.enabled_before = true;
         self.set_alarm();

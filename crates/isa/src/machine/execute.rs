@@ -39,10 +39,7 @@ impl Machine {
             Op::Rem => Some((a as i32).wrapping_rem(b as i32) as u32),
             Op::RemUnsigned => Some(a.checked_rem(b).unwrap_or(a)),
             Op::Jump => self.jump(step, immediate),
-            Op::JumpRegister => {
-                self.is_return = instruction.rd == 0 && instruction.rs1 != 0;
-                self.go(step, address & !1)
-            }
+            Op::JumpRegister => self.go(step, address & !1),
             Op::Equal => self.branch(step, a == second, immediate),
             Op::NotEqual => self.branch(step, a != second, immediate),
             Op::BranchLess => self.branch(step, (a as i32) < second as i32, immediate),

@@ -17,6 +17,8 @@ use crate::{Error, Program};
 use control::Control;
 use host::Host;
 use memory::Memory;
+use std::collections::BTreeSet;
+use std::ops::Range;
 use text::Text;
 use timer::Timer;
 
@@ -63,8 +65,8 @@ impl Default for Setup {
 
 /// One hart of RV32IMA with or without C, Zicsr, Zifencei and Zicntr, in machine mode alone.
 ///
-/// It starts at the program's entry with `sp` above a stack and 0 in all other registers, so that a
-/// program which returns from its entry goes to 0. Where memory is there, `ra` is another address.
+/// It starts at the program's entry with `sp` above a stack, an address in `ra` where no memory is, and 0 in all
+/// other registers: a program returns from its entry to that address, which no null pointer is.
 #[derive(Clone, Debug)]
 pub struct Machine {
     pc: u32,
@@ -96,12 +98,16 @@ pub struct Machine {
     faults: u64,
     /// The first load or store where no memory is, with its pc.
     access_fault: Option<(u32, Trap)>,
+    /// The retired instructions at the last `mret`, and how often the next one trapped where the trap before had.
+    resumed: (u64, u64),
+    /// The stack that it starts with.
+    stack: Range<u32>,
+    /// Labels of its instructions.
+    labels: BTreeSet<u32>,
     /// The word that `lr.w` reserved.
     reserved: Option<u32>,
     /// Where the program goes that returns from its entry.
     home: u32,
-    /// Whether the last jump to an address in a register was no call, so that it may have been a return.
-    is_return: bool,
     /// Where its instructions end.
     text_end: u32,
     /// Whether its entry is a function of C, whose result is a status.
@@ -136,8 +142,11 @@ impl Cycles for u64 {
     }
 }
 
+/// Where a program goes that returns from its entry, if no memory is there.
+pub const HOME: u32 = 0xffff_fffc;
+
 /// Addresses to which a program returns, of which the first is taken where no memory is.
-const HOMES: [u32; 3] = [0, 0xffff_fffc, 0x7fff_fffc];
+const HOMES: [u32; 3] = [HOME, 0x7fff_fffc, 0];
 
 impl Machine {
     /// A machine with a program in its memory.
@@ -182,9 +191,11 @@ impl Machine {
             fault: None,
             faults: 0,
             access_fault: None,
+            resumed: (0, 0),
+            stack: top - setup.stack_bytes..top,
+            labels: program.symbols.iter().map(|symbol| symbol.address).collect(),
             reserved: None,
             home,
-            is_return: false,
             text_end: program.text.end,
             returns_status: entry.is_some_and(|symbol| symbol.name == "main"),
             outside: 0,
@@ -318,11 +329,6 @@ impl Machine {
     /// Returns the address of the first load or store where no memory is, and the instruction's.
     pub fn access_fault(&self) -> Option<(u32, u32)> {
         self.access_fault.map(|(pc, trap)| (pc, trap.value))
-    }
-
-    /// Whether a program that goes to an address returns from its entry, and has not called a null pointer.
-    fn is_home(&self, pc: u32) -> bool {
-        pc == self.home && self.is_return
     }
 
     /// Instructions carried out so far, and traps taken.

@@ -114,7 +114,7 @@ fn without_sections_the_executable_segment_is_the_text() {
     let program = Program::from_elf(&patched(&[(48, &[0, 0])])).unwrap();
     assert_eq!((program.text.clone(), program.symbols.len()), (0x10000..0x10112, 0));
     let mut machine = Machine::new(&program, &Setup::default()).unwrap();
-    assert_eq!(machine.run(u64::MAX, |_| {}), Stopped::Left { pc: 0 });
+    assert_eq!(machine.run(u64::MAX, |_| {}), Stopped::Left { pc: isa::HOME });
     assert_eq!(machine.steps(), 143_467);
     // A segment that may be read and not executed holds no instructions.
     let file = patched(&[(48, &[0, 0]), (SEGMENT + 24, &[4])]);
@@ -221,6 +221,6 @@ fn a_text_of_any_span_is_loaded() {
     let program = Program::from_elf(&patched(&[(SECTIONS + 40 + 20, &word(5 << 20))])).unwrap();
     assert_eq!(program.text_bytes, 5 << 20);
     let mut machine = Machine::new(&program, &Setup::default()).unwrap();
-    assert_eq!(machine.run(u64::MAX, |_| {}), Stopped::Left { pc: 0 });
+    assert_eq!(machine.run(u64::MAX, |_| {}), Stopped::Left { pc: isa::HOME });
     assert_eq!((machine.steps(), machine.outside()), (143_467, 0));
 }

@@ -31,7 +31,7 @@ fn run(file: usize) -> Run {
     let mut machine = Machine::new(&program, &Setup::default()).unwrap();
     let mut trace = Vec::new();
     let stopped = machine.run(1_000_000, |step| trace.push((step.pc, step.size)));
-    assert_eq!(stopped, Stopped::Left { pc: 0 });
+    assert_eq!(stopped, Stopped::Left { pc: isa::HOME });
     Run { text_bytes: program.text.end - program.text.start, trace }
 }
 

@@ -5,7 +5,7 @@
 //! them nobody would know that the machine does what others do.
 
 use crate::random;
-use isa::encode::{SP, x};
+use isa::encode::{RA, SP, x};
 use isa::{Machine, Program, Segment, Setup, Step, Stopped};
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -161,6 +161,7 @@ fn compare(name: &str, program: &Program, states: States, seen: &mut Seen) -> (M
     let stack = states.peek().unwrap().1[usize::from(SP.number())];
     let mut machine = Machine::new(&with_stack(program, stack), &setup).unwrap();
     machine.set_register(SP, stack);
+    machine.set_register(RA, 0);
     for (number, (pc, registers)) in states.enumerate() {
         assert_eq!(machine.pc(), pc, "{name}: the pc before instruction {number}");
         if machine.registers() != &registers {

@@ -26,7 +26,7 @@ fn run(bytes: &[u8], setup: &Setup) -> Seen {
     let mut machine = Machine::new(&program, setup).unwrap();
     let mut short = 0;
     let stopped = machine.run(1_000_000, |step| short += u64::from(step.size == 2));
-    assert_eq!(stopped, Stopped::Left { pc: 0 });
+    assert_eq!(stopped, Stopped::Left { pc: isa::HOME });
     let sink = machine.bytes(program.address_of("sink").unwrap(), 4).unwrap();
     Seen {
         text_bytes: program.text.end - program.text.start,

@@ -206,8 +206,9 @@ function play() {
 }
 
 function nextEvent() {
-  const found = recording.said.find(([when, what]) => when > cycle && /traps|goes to|resumes|waiting/.test(what));
-  go(found ? found[0] : last);
+  const said = recording.said.filter(([, what]) => /traps|comes before|goes to|resumes|waiting/.test(what)).map(([when]) => when);
+  const missed = recording.changes.filter(change => change.line && !change.line[4]).map(change => change.cycle);
+  go(Math.min(last, ...said.concat(missed).filter(when => when > cycle)));
 }
 
 const acts = { start: () => go(first), back: () => go(cycle - 1), play, forth: () => go(cycle + 1), end: () => go(last), event: nextEvent };

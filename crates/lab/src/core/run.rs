@@ -139,7 +139,7 @@ pub(super) fn run(loaded: &Loaded, config: &Config, window: Option<Window>) -> a
         let why = machine.failure(stopped).unwrap_or_else(|| stopped.to_string());
         anyhow::bail!("{}: it carries out no instruction: {why}", loaded.file.path);
     }
-    let failure = machine.failure(stopped).map(|why| why + &at_fault(loaded, &machine));
+    let failure = machine.failure(stopped).map(|why| why + &at_fault(loaded, &machine, stopped));
     if let Some(Window::First(_)) = window {
         begins = begins.map(|step: u64| step.saturating_sub(BEFORE));
     }
@@ -147,10 +147,14 @@ pub(super) fn run(loaded: &Loaded, config: &Config, window: Option<Window>) -> a
     Ok(Ran { late, machine, system, profile, stopped, failure, short, traps, window, begins })
 }
 
-/// Returns the line of the first load or store where no memory is; empty where there was none or it is unknown.
-fn at_fault(loaded: &Loaded, machine: &Machine) -> String {
-    let fault = machine.access_fault();
-    let line = fault.and_then(|(pc, _)| loaded.line_said(pc));
+/// Returns the line of the first load or store where no memory is, or of the instruction that trapped; empty where
+/// there was none or it is unknown.
+fn at_fault(loaded: &Loaded, machine: &Machine, stopped: Stopped) -> String {
+    let pc = match (machine.access_fault(), stopped) {
+        (None, Stopped::Unhandled { pc, .. }) => Some(pc),
+        (fault, _) => fault.map(|(pc, _)| pc),
+    };
+    let line = pc.and_then(|pc| loaded.line_said(pc));
     line.map_or_else(String::new, |line| format!("; {line}"))
 }
 

@@ -194,7 +194,9 @@ fn supplied(function: &str, args: &CoreArgs, notes: &mut Vec<String>) -> Option<
         }
         [] => {
             let (names, text) = LIBRARY.split("#: ").skip(1).find(part)?.split_once('\n')?;
-            notes.push(format!("no file defines {function}; scruple's own is used"));
+            if !function.starts_with("scruple_") {
+                notes.push(format!("no file defines {function}; scruple's own is used"));
+            }
             Some(Text { name: format!("scruple's {names}"), bytes: text.into() })
         }
         _ => None,

@@ -335,3 +335,89 @@ fn a_program_reads_the_cycles_of_the_pipeline() {
     let counted = run("rdinstret s0\nnop\nrdinstret s1\nsub a0, s1, s0\nli a7, 1\necall", &[]);
     assert_eq!(counted.output, "2");
 }
+
+/// Runs a program and returns it as data.
+fn run_of(text: &str, arguments: &[&str]) -> CoreRun {
+    let output = core(text, &[arguments, &["--json"]].concat());
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", said(&output)))
+}
+
+/// Returns a program that calls a function of C with a format and some arguments.
+fn calls_printf(format: &str, arguments: &str) -> String {
+    format!(
+        ".data\nf: .asciz \"{format}\"\nhey: .asciz \"hey\"\n.text\nla a0, f\n{arguments}\ncall printf\nli a7, 10\necall"
+    )
+}
+
+#[test]
+fn functions_of_c_do_what_c_defines() {
+    // What the C library of the GNU project writes.
+    for (format, arguments, written) in [
+        ("%o|%#o|%#x", "li a1, 8\nli a2, 8\nli a3, 255", "10|010|0xff"),
+        ("%+d|% d|%.3d", "li a1, 5\nli a2, 5\nli a3, 7", "+5| 5|007"),
+        ("%8.3d|%-8.3d|%08d", "li a1, 7\nli a2, 7\nli a3, -42", "     007|007     |-0000042"),
+        ("%.2s|%*d|%-*d|", "la a1, hey\nli a2, 4\nli a3, 7\nli a4, 3\nli a5, 7", "he|   7|7  |"),
+        ("%hhd|%hu|%#010x", "li a1, 200\nli a2, -1\nli a3, 255", "-56|65535|0x000000ff"),
+        ("%lld|%d", "li a2, 0\nli a3, -256\nli a4, 3", "-1099511627776|3"),
+        ("%.0d|%.0x|%5c|%%", "li a1, 0\nli a2, 0\nli a3, 65", "||    A|%"),
+    ] {
+        let run = run_of(&calls_printf(format, arguments), &[]);
+        assert_eq!((run.output.as_str(), run.failure.as_str()), (written, ""), "{format}");
+    }
+    let run = run_of(&calls_printf("%f", ""), &[]);
+    assert!(run.output.contains("does not answer %f"), "{}", run.output);
+    assert_eq!(run.status, Some(127));
+    for (text, value) in [(" 42", 42), ("\\t7", 7), ("+5", 5), ("-5x", -5), ("- 5", 0)] {
+        let atoi = format!(
+            ".data\nt: .asciz \"{text}\"\n.text\nla a0, t\ncall atoi\nli a7, 1\necall\nli a7, 10\necall"
+        );
+        assert_eq!(run_of(&atoi, &[]).output, value.to_string(), "{text}");
+    }
+    let reads = ".data\nf: .asciz \"%d %x %2i%*d %s\"\ng: .asciz \"%d %d %d %d %s %d\"\nn: .word 0, 0, 0\nw: .space 8\n\
+                 .text\nla a0, f\nla a1, n\naddi a2, a1, 4\naddi a3, a1, 8\nla a4, w\ncall scanf\nmv s0, a0\n\
+                 call getchar\nmv a6, a0\nlw a2, n\nlw a3, n+4\nlw a4, n+8\nla a5, w\nmv a1, s0\nla a0, g\n\
+                 call printf\nli a7, 10\necall";
+    let files: [(&str, &[u8]); 2] = [("a.s", reads.as_bytes()), ("in", b"-12 ff 0179\tword!\n")];
+    let output = core_of(&files, &["a.s", "--input", "in", "--json"]);
+    let run: CoreRun = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(run.output, "4 -12 255 1 word! 10", "{}", said(&output));
+}
+
+#[test]
+fn each_remedy_works_where_it_is_named() {
+    let deep = "_start: li a0, 100000\ncall f\nli a7, 10\necall\nf: addi sp, sp, -16\nsw ra, (sp)\naddi a0, a0, -1\n\
+                beqz a0, 1f\ncall f\n1: lw ra, (sp)\naddi sp, sp, 16\nret";
+    let failure = run_of(deep, &["--strict"]).failure;
+    assert!(failure.contains("--stack 16MiB"), "{failure}");
+    assert_eq!(run_of(deep, &["--strict", "--stack", "16MiB"]).failure, "");
+    let endless = "_start: addi sp, sp, -2048\nsw ra, (sp)\ncall _start";
+    for arguments in [&[][..], &["--strict", "--stack", "16MiB"]] {
+        let failure = run_of(endless, arguments).failure;
+        assert!(failure.contains("calls itself without end"), "{failure}");
+        assert!(!failure.contains("--stack") && !failure.contains("--memory"), "{failure}");
+    }
+    let stores = "_start: la a0, _start\nsw a0, (a0)\nli a7, 10\necall";
+    let failure = run_of(stores, &["--strict"]).failure;
+    assert!(failure.contains("without --strict") && !failure.contains("--memory"), "{failure}");
+    assert_eq!(run_of(stores, &[]).failure, "");
+    let loads = "nop\nlw a0, 64(zero)\nli a7, 10\necall";
+    let failure = run_of(loads, &["--strict"]).failure;
+    assert!(failure.contains("--memory 0x00000000:1MiB"), "{failure}");
+    assert_eq!(run_of(loads, &["--strict", "--memory", "0x00000000:1MiB"]).failure, "");
+    for (text, cause) in [
+        ("_start: la t0, f\njr 2(t0)\nf: li a0, 1\nli a1, 1", "middle of an instruction"),
+        ("nop\ncsrr t0, 0x7c0", "csr 0x7c0 is none"),
+        ("nop\ncsrw cycle, t0", "csr 0xc00 can only"),
+        ("nop\nli t0, 0\njalr t0", "address 0"),
+        ("main: li ra, 0\nret", "was not restored"),
+        ("nop\n.word 0", "ran on into"),
+    ] {
+        let failure = run_of(text, &[]).failure;
+        assert!(failure.contains(cause), "{text}: {failure}");
+    }
+    let handles = "_start: la t0, h\ncsrw mtvec, t0\necall\nli t0, 0\ncsrw mtvec, t0\nli a7, 10\necall\nh: mret";
+    let failure = run_of(handles, &["--instructions", "1000"]).failure;
+    assert!(failure.contains("add 4 to mepc"), "{failure}");
+    let adds = "h: csrr t0, mepc\naddi t0, t0, 4\ncsrw mepc, t0\nmret";
+    assert_eq!(run_of(&handles.replace("h: mret", adds), &["--instructions", "1000"]).failure, "");
+}

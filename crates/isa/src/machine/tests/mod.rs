@@ -15,7 +15,7 @@ mod stops;
 mod text;
 mod traps;
 
-use super::{Machine, Misaligned, Setup, Stopped};
+use super::{HOME, Machine, Misaligned, Setup, Stopped};
 use crate::encode::*;
 use crate::step::{Cause, Exception, Interrupt, Kind, Step, Trap};
 use crate::{Program, csr};

@@ -7,7 +7,7 @@ fn a_loop_is_run_to_its_end() {
     let words = [addi(A0, ZERO, 10), add(A1, A1, A0), addi(A0, A0, -1), bne(A0, ZERO, -8), ret()];
     let mut machine = machine(&words);
     let (steps, stopped) = all(&mut machine);
-    assert_eq!(stopped, Stopped::Left { pc: 0 });
+    assert_eq!(stopped, Stopped::Left { pc: HOME });
     assert_eq!((machine.register(A1), machine.steps(), machine.retired()), (55, 32, 32));
     let pcs: Vec<u32> = steps.iter().map(|step| step.pc).take(5).collect();
     assert_eq!(pcs, [BASE, BASE + 4, BASE + 8, BASE + 12, BASE + 4]);
@@ -50,6 +50,6 @@ fn functions_keep_their_variables_on_the_stack() {
     let mut machine = machine(&words);
     let top = machine.register(SP);
     machine.set_register(A0, 15);
-    assert_eq!(machine.run(1_000_000, |_| {}), Stopped::Left { pc: 0 });
+    assert_eq!(machine.run(1_000_000, |_| {}), Stopped::Left { pc: HOME });
     assert_eq!((machine.register(A0), machine.register(SP)), (610, top));
 }
