@@ -64,11 +64,9 @@ impl Macro {
 
     /// Returns the arguments of a call.
     pub(super) fn arguments(&self, text: &str) -> Vec<String> {
-        // As macros of C are called.
-        let is_call = text.starts_with('(');
         let text = text.trim();
         let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
-        let text = inner.filter(|_| self.is_local || is_call).unwrap_or(text);
+        let text = inner.filter(|_| self.is_local).unwrap_or(text);
         let rest = self.parameters.last().is_some_and(|last| last.takes_rest);
         if rest {
             let mut all = arguments(text, 0);
