@@ -28,7 +28,7 @@ fn session_plan(args: &WhyArgs) -> anyhow::Result<Plan> {
     let kept = kept(cpus.len());
     let command = spoken::texts(&args.command, &args.env)?;
     ensure!(
-        !command.iter().any(|word| word.contains("{n}")),
+        !command.iter().any(|word| word == "{n}"),
         "{{n}} stands for a number of workers, which only scale varies: write a number in its place, or \
          scruple scale -- {}",
         wording::command_line(&command)

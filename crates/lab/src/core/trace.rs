@@ -69,7 +69,7 @@ mod tests {
         let short = |line: &&&str| line.split_whitespace().nth(2) == Some("2");
         assert_eq!(steps.iter().filter(short).count(), 102_486);
         assert!(steps[0].ends_with(" main"), "{}", steps[0]);
-        assert!(all.ends_with("left the program's instructions to 0x00000000\n"));
+        assert!(all.ends_with("left the program's instructions to 0xfffffffc\n"));
         assert!(all.starts_with("# /x/kern"), "{}", &all[..40]);
     }
 
