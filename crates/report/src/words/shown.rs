@@ -42,7 +42,11 @@ impl<'a> Shown<'a> {
             _ => self.parts(estimate, result.carried_by.is_some()),
         };
         let aside = number::aside(result).map(|aside| format!(" ({aside})"));
-        let after = aside.unwrap_or_default() + &self.after;
+        // The rate over all trials is another number.
+        let is_median = matches!(result.quantity, Quantity::Value { .. })
+            && self.design.is_frequency(result.quantity.response());
+        let which = if is_median { ", in the median block" } else { "" };
+        let after = format!("{}{}{which}", aside.unwrap_or_default(), self.after);
         Some(before.then(Text::number(number)).then(after))
     }
 
