@@ -226,7 +226,7 @@ fn first_findings<'a>(chapters: &'a [Chapter<'a>]) -> Vec<Asked<'a>> {
             };
             let plain = Headline {
                 group: format!("The first answers: {unit}"),
-                label: without_place(&finding.sentence),
+                label: words::without_number(&finding.sentence),
                 of: finding.id.clone(),
                 says: finding.sentence.clone(),
                 ..Headline::default()
@@ -275,12 +275,6 @@ fn contrast(chapter: &Chapter<'_>, quantity: &Quantity) -> Option<Contrast> {
     let label = others.map(|factor| level(factor, of)).chain([uncapital(&words::label(response))]);
     let label = label.collect::<Vec<_>>().join(" · ");
     Some(Contrast { sides: [of, to].map(|side| level(differs, side)), label })
-}
-
-/// Returns a finding's sentence as the name of its number.
-fn without_place(sentence: &str) -> String {
-    let label = sentence.replace("{}", "…");
-    label.trim_end_matches(['.', ' ', '…', ':']).into()
 }
 
 /// Returns answers that share an axis.
