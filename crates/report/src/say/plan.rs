@@ -36,7 +36,9 @@ pub fn advice(advice: &Advice) -> Doc<'static> {
         doc.push(Block::note(Tone::Care, text));
     }
     doc.blocks.extend(figure(advice));
-    if !advice.sensitivity.is_empty() {
+    // What cannot be answered for this load cannot be for another one.
+    let is_answered = best.is_some() || advice.models.iter().all(|one| one.refusal.is_some());
+    if is_answered && !advice.sensitivity.is_empty() {
         doc.push(Block::heading(2, "If the load were another one"));
         doc.push(Block::List(advice.sensitivity.iter().map(|one| other(one, advice)).collect()));
     }
