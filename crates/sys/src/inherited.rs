@@ -132,19 +132,20 @@ pub fn facts() -> BTreeMap<String, String> {
     known.collect()
 }
 
-/// Returns the variables of the environment that change how programs run, with their values.
+/// Returns the variables of the environment that change how programs run, with their values; but the one that `cargo run`
+/// sets for what it has built.
 fn variables() -> Option<String> {
+    let cargos = std::env::var_os("CARGO_MANIFEST_DIR").map(|_| "LD_LIBRARY_PATH");
     let is_known = |name: &str| {
-        let mut known = VARIABLES.split_whitespace();
+        let mut known = VARIABLES.split_whitespace().filter(|known| Some(*known) != cargos);
         known.any(|known| name == known || known.ends_with('_') && name.starts_with(known))
     };
     let mut all: Vec<String> = std::env::vars_os()
         .map(|(name, value)| (name.to_string_lossy().into_owned(), value))
         .filter(|(name, value)| is_known(name) && !value.is_empty())
         .map(|(name, value)| {
-            let value: String =
-                value.to_string_lossy().chars().take(VALUE_CHARACTERS_MAX).collect();
-            format!("{name}={value}")
+            let value = value.to_string_lossy();
+            format!("{name}={}", value.chars().take(VALUE_CHARACTERS_MAX).collect::<String>())
         })
         .collect();
     all.sort();
