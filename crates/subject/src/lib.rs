@@ -60,6 +60,9 @@ const LOG_BYTES: usize = 2048;
 /// How long a cleanup command may take when the runner has gone: less than it waits.
 const CLEANING: Duration = Duration::from_secs(3);
 
+/// A wait for a CPU of at least this duration is a sleep that the kernel counted as one.
+const LATE_NS_MAX: u64 = 100_000_000;
+
 /// Realises one treatment of a subject once.
 ///
 /// # Errors
@@ -148,12 +151,14 @@ impl Own {
 
     /// Returns for how long the thread waited for a CPU before it could notice the end: its only wait since
     /// `before` if it slept once and was never preempted. Else it may have waited while the program still ran, and
-    /// nothing is known.
+    /// nothing is known. Kernels from 6.12 on now and then count a whole sleep as a wait (a sleeper that is moved to
+    /// another CPU before it has left its queue).
     fn late_ns(self, before: Self) -> u64 {
         let slept = self.voluntary_switches - before.voluntary_switches;
         let was_preempted = self.involuntary_switches > before.involuntary_switches;
-        match slept == 1 && !was_preempted {
-            true => self.queue_wait_ns.saturating_sub(before.queue_wait_ns),
+        let waited_ns = self.queue_wait_ns.saturating_sub(before.queue_wait_ns);
+        match slept == 1 && !was_preempted && waited_ns < LATE_NS_MAX {
+            true => waited_ns,
             false => 0,
         }
     }
@@ -183,8 +188,10 @@ fn measure(trial: &mut Trial<'_>, subject: &Subject, filled: &Filled) -> Result<
     // Our ends of the pipes: the readers wait until nobody can print any more.
     drop(command);
     let began = start.began().ok_or_else(|| Stop::failed("the program never began"))?;
+    let pid = child.id() as Pid;
     looker.look(looker::Began {
         at_ns: began.at_ns,
+        pid,
         spared: spared.clone(),
         workers: filled.workers,
         divides: filled.workers.is_some() || subject.squeeze.is_some(),
@@ -193,16 +200,16 @@ fn measure(trial: &mut Trial<'_>, subject: &Subject, filled: &Filled) -> Result<
         throttling,
         every: subject.look_every_ms.map(|ms| Duration::from_millis(ms.into())),
     });
-    let pid = child.id() as Pid;
     let before = Own::now();
     aside::until_ended(pid, Duration::ZERO)?;
     let now_ns = sys::clock::now_ns();
     let late_ns = before.zip(Own::now()).map_or(0, |(before, now)| now.late_ns(before));
-    let ended_ns = now_ns.saturating_sub(late_ns).max(began.at_ns);
+    let ended_ns = now_ns.saturating_sub(late_ns);
     if let Some(squeezed) = &mut squeezed {
         squeezed.end(trial)?;
     }
     let (looked, looker_parked) = looker.finish(looker::Ended { pid, at_ns: ended_ns })?;
+    let ended_ns = looked.until_ns;
     let ended = sys::task::wait(pid)?;
     let linger = Duration::from_millis(subject.linger_ms.into());
     let outlived = family::see_off(&spared, linger, aside::still_wanted)?;
@@ -241,6 +248,7 @@ mod tests {
         let now = Own { queue_wait_ns: 97, voluntary_switches: 4, ..before };
         assert_eq!(now.late_ns(before), 90);
         // Preempted before it slept, or woken for another reason.
+        assert_eq!(Own { queue_wait_ns: 700_000_000, ..now }.late_ns(before), 0);
         assert_eq!(Own { involuntary_switches: 2, ..now }.late_ns(before), 0);
         assert_eq!(Own { voluntary_switches: 6, ..now }.late_ns(before), 0);
         // The program had ended before it slept, and another program ran meanwhile.

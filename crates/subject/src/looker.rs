@@ -51,6 +51,8 @@ pub(crate) const SHORTEST_NS: u64 = 1_000_000;
 pub(crate) struct Looked {
     /// How many looks there were while the program ran.
     pub(crate) looks: u32,
+    /// When the last of them began that found the program's own process alive; its end once that is known.
+    pub(crate) until_ns: u64,
     /// CPU time that they took, in ns.
     pub(crate) cpu_ns: u64,
     /// The most processes at once.
@@ -92,6 +94,7 @@ enum Order {
 #[derive(Debug)]
 pub(crate) struct Began {
     pub(crate) at_ns: u64,
+    pub(crate) pid: Pid,
     /// Children of this process that are no part of it.
     pub(crate) spared: Vec<Pid>,
     /// How many workers it was asked to use.
@@ -112,6 +115,7 @@ pub(crate) struct Began {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ended {
     pub(crate) pid: Pid,
+    /// No look that found it alive may be later.
     pub(crate) at_ns: u64,
 }
 
@@ -159,7 +163,8 @@ fn watch(heard: &Receiver<Order>) -> Looked {
     let (began_ns, every, spared) = (began.at_ns, began.every, &began.spared[..]);
     let slots = Slots::new(began.workers, began_ns, sys::proc::tick_ns());
     let slots = slots.queued_before(began.queue_wait_ns);
-    let mut looked = Looked { slots, throttling: began.throttling, ..Looked::default() };
+    let throttling = began.throttling;
+    let mut looked = Looked { slots, throttling, until_ns: began_ns, ..Looked::default() };
     let cpu_before_ns = sys::clock::thread_cpu_ns();
     let mut asker = Asker::beside(&began.with);
     let mut census = Census::new(None, spared.to_vec());
@@ -181,7 +186,9 @@ fn watch(heard: &Receiver<Order>) -> Looked {
             }
             Err(RecvTimeoutError::Timeout) => {}
             Ok(Order::Look(_)) => continue,
-            Ok(Order::End(ended)) => {
+            Ok(Order::End(mut ended)) => {
+                ended.at_ns = ended.at_ns.max(looked.until_ns);
+                looked.until_ns = ended.at_ns;
                 census.begin();
                 look(&mut looked, &mut asker, &mut census, Some(ended), ONE_LOOK_NS);
                 break;
@@ -198,11 +205,15 @@ fn watch(heard: &Receiver<Order>) -> Looked {
             continue;
         }
         let most_ns = every.map_or(looks.left_ns(passed_ns).max(ONE_LOOK_NS), |_| u64::MAX);
+        let look_ns = sys::clock::now_ns();
         let members = looks.spend(|| {
             let members = look(&mut looked, &mut asker, &mut census, None, most_ns);
             looked.memory.count(&members);
             members
         });
+        if members.iter().any(|member| member.pid == began.pid) {
+            looked.until_ns = look_ns;
+        }
         looks.spent_once(asker.once_ns());
         if census.has_listed() {
             looks.held_up(listed_ns);

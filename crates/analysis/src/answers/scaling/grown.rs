@@ -3,16 +3,21 @@
 use super::account::share;
 use super::cause::{MOST, Search};
 use super::level::{Level, ratio};
-use super::repeated::repeated;
+use super::repeated::{repeated, repeated_or_busy};
 use super::rows::{Found, ROWS};
 use super::trials::ScaleTrial;
 use super::words::{figure, percent};
 use model::{Bottleneck, Founding, ScaleLoss};
 
-/// Where a spinning lock's holder loses its CPU, all others burn theirs until it is back; where
-/// memory is short, no more workers run at a time than before. So CPU time that is more than twice
-/// as much above one worker's when there are more workers than CPUs speaks for spinning.
+/// Where a spinning lock's holder loses its CPU, all others burn theirs until it is back; where memory is short, no more
+/// workers run at a time than before, and work that each worker repeats grows with their number alone. So CPU time that
+/// is more than twice as much above one worker's on one CPU, or, by worker, when there are more of them than CPUs,
+/// speaks for spinning.
 const CROWDED: f64 = 2.0;
+
+/// Work that workers repeat costs at least this part of it by worker when there are more of them than CPUs: less only
+/// as far as they no longer slow each other down.
+const REPEATS: f64 = 0.6;
 
 /// Less than this part of it speaks for spinning, too: who shares hardware or cache lines does so as long as two run at
 /// a time, but many locks and barriers spin only while there are CPUs for all.
@@ -24,6 +29,8 @@ const CLEAR: f64 = 0.1;
 /// What workers lose in an experiment that takes something away that they share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Apart {
+    /// More than twice what they lose otherwise.
+    More,
     /// Most of what they lose otherwise.
     Alike,
     /// Less than half of it.
@@ -32,7 +39,11 @@ enum Apart {
 
 impl Apart {
     fn of(lost: f64, otherwise: f64) -> Self {
-        if lost >= MOST * otherwise { Apart::Alike } else { Apart::Other }
+        match lost / otherwise {
+            CROWDED.. => Apart::More,
+            MOST.. => Apart::Alike,
+            _ => Apart::Other,
+        }
     }
 }
 
@@ -40,16 +51,20 @@ impl Apart {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Crowd {
     More,
+    /// It grows with the number of workers, as what each of them repeats does.
+    ByWorker,
     Alike,
     Less,
 }
 
 impl Crowd {
-    fn of(beyond: f64, within: f64) -> Self {
+    /// Tells what becomes of the growth where there are this number of times as many workers beyond the first.
+    fn of(beyond: f64, within: f64, workers: f64) -> Self {
         let times = beyond / within;
         match (beyond - within).abs() >= CLEAR {
-            true if times >= CROWDED => Crowd::More,
+            true if times >= CROWDED * workers => Crowd::More,
             true if times < SLEPT => Crowd::Less,
+            true if times >= REPEATS * workers => Crowd::ByWorker,
             _ => Crowd::Alike,
         }
     }
@@ -84,24 +99,24 @@ impl Search<'_> {
             return consistent(&ROWS.kernel);
         }
         let (copies, placed, beyond) = (self.by_copies(), self.by_placement(), self.by_crowd());
-        let is_apart = copies == Some(Apart::Alike) || placed == Some(Apart::Alike);
+        let is_hardware = matches!(copies, Some(Apart::Alike | Apart::More));
         if beyond == Some(Crowd::Less)
-            && !is_apart
+            && !is_hardware
+            && matches!(placed, None | Some(Apart::Other))
             && let Some(found) = self.spinning_while_free()
         {
             return Some(found);
         }
         match (copies, placed, beyond) {
-            (Some(Apart::Alike), ..) => return confirmed(&ROWS.hardware),
-            (_, Some(Apart::Alike), _) => return consistent(&ROWS.spin_lock),
-            (Some(Apart::Other), Some(_), Some(Crowd::Alike)) => {
-                return confirmed(&ROWS.sharing);
+            _ if is_hardware => return confirmed(&ROWS.hardware),
+            (_, Some(Apart::More), _) => return consistent(&ROWS.spin_lock),
+            (_, Some(Apart::Alike), _) | (Some(_), None, None | Some(Crowd::ByWorker)) => {
+                return repeated_or_busy(self.case, self.one);
             }
-            (Some(Apart::Other), ..) => return confirmed(&ROWS.spinning),
+            (Some(_), Some(_), Some(Crowd::Alike)) => return confirmed(&ROWS.sharing),
+            (Some(_), ..) => return confirmed(&ROWS.spinning),
             (_, _, Some(Crowd::More)) => return consistent(&ROWS.spinning),
-            (_, Some(Apart::Other), Some(Crowd::Alike)) => {
-                return consistent(&ROWS.sharing_or_hardware);
-            }
+            (_, Some(_), Some(Crowd::Alike)) => return consistent(&ROWS.sharing_or_hardware),
             _ => {}
         }
         let alike = "without --copies the two cannot be distinguished: it runs separate copies with \
@@ -112,7 +127,7 @@ impl Search<'_> {
     }
 
     /// Finds whether workers lose as much when they take turns on one CPU. Then they share nothing at the same
-    /// moment: what they lose is spinning for a worker that has no CPU.
+    /// moment: they repeat work, or what they lose is spinning for a worker that has no CPU.
     fn by_placement(&mut self) -> Option<Apart> {
         let n = self.at.described.n;
         let placed = self.case.placed.iter().filter(|trial| trial.n == n);
@@ -151,11 +166,10 @@ impl Search<'_> {
         if most.described.n < 2.0 * within.described.n {
             return None;
         }
-        let crowd = Crowd::of(beyond, self.signs.cpu_growth);
-        let meaning = match crowd {
-            Crowd::More => ": workers spin while the worker that they wait for has no CPU",
-            Crowd::Less | Crowd::Alike => "",
-        };
+        let workers = (most.described.n - 1.0) / (within.described.n - 1.0);
+        let crowd = Crowd::of(beyond, self.signs.cpu_growth, workers);
+        let is_more = crowd == Crowd::More;
+        let meaning = if is_more { ": workers spin while the worker that they wait for has no CPU" } else { "" };
         self.evidence.push(format!(
             "with {} workers, more than the CPUs, it is {} higher{meaning}",
             figure(most.described.n),

@@ -34,6 +34,8 @@ const GROWN: f64 = 0.5;
 struct Added {
     /// At each n measured.
     levels: Vec<f64>,
+    /// By how much workers that each do the whole job would be slower at each n than one alone.
+    slowed: Vec<f64>,
     /// Where all workers run on one CPU; `None` where that was not measured.
     on_one_cpu: Option<f64>,
 }
@@ -42,21 +44,23 @@ impl Added {
     fn of(case: &Case<'_>, one: At<'_>) -> Option<Self> {
         let alone = one.level.values(ScaleTrial::cpu_each_ns);
         let added = |n: f64, each: &[f64]| Some((ratio(each, &alone)?.point - 1.0) / (n - 1.0));
-        let more = case.levels.iter().filter(|level| level.n > 1.0);
+        let more = || case.levels.iter().filter(|level| level.n > 1.0);
         let of = |level: &Level<'_>| added(level.n, &level.values(ScaleTrial::cpu_each_ns));
-        let levels: Vec<f64> = more.map(of).collect::<Option<_>>()?;
+        let levels: Vec<f64> = more().map(of).collect::<Option<_>>()?;
+        let slowed = more().zip(&levels).map(|(level, added)| (1.0 + (level.n - 1.0) * added) / level.n);
+        let slowed = slowed.collect();
         let placed = case.placed.first().and_then(|first| {
             let own = case.placed.iter().filter(|trial| trial.n == first.n);
             added(first.n, &own.filter_map(|trial| trial.cpu_each_ns()).collect::<Vec<_>>())
         });
         // With a single CPU all trials are on one.
         let on_one_cpu = placed.or(levels.first().copied().filter(|_| case.cpus == Some(1)));
-        (!levels.is_empty()).then_some(Added { levels, on_one_cpu })
+        (!levels.is_empty()).then_some(Added { levels, slowed, on_one_cpu })
     }
 
     fn is_whole(&self) -> bool {
-        let is_at_least = |added: &f64| (1.0 - WHOLE..=SLOWED).contains(added);
-        self.on_one_cpu.is_some_and(is_whole) && self.levels.iter().all(is_at_least)
+        let is_at_least = |slowed: &f64| (1.0 - WHOLE..=SLOWED).contains(slowed);
+        self.on_one_cpu.is_some_and(is_whole) && self.slowed.iter().all(is_at_least)
     }
 
     /// Reports whether workers could repeat the job or a part of it, where no trial on one CPU shows it: several numbers
@@ -66,11 +70,23 @@ impl Added {
         is_shown || self.levels.iter().all(|added| is_whole(*added))
     }
 
+    /// Returns the least and the most that a worker adds at any level and on one CPU.
+    fn ends(&self) -> (f64, f64) {
+        let all = || self.levels.iter().copied().chain(self.on_one_cpu);
+        (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max))
+    }
+
     /// Returns by what part of it the amount varies from level to level and from CPU to CPU.
     fn spread(&self) -> f64 {
-        let all = || self.levels.iter().copied().chain(self.on_one_cpu);
-        let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
+        let (least, most) = self.ends();
         (most - least) / most
+    }
+
+    /// Words the amounts.
+    fn range(&self) -> String {
+        let (least, most) = self.ends();
+        let ends = [percent(least), percent(most)];
+        if ends[0] == ends[1] { ends[0].clone() } else { ends.join(" to ") }
     }
 }
 
@@ -101,8 +117,12 @@ pub(super) fn repeated(case: &Case<'_>, one: At<'_>, evidence: &mut Vec<String>)
         "each worker beyond the first adds CPU time, as a part of one worker's: {}{placed}",
         wording::listed(&levels),
     ));
-    let least = added.levels.iter().copied().fold(f64::INFINITY, f64::min);
-    Some(Found::named(row, on_one_cpu.unwrap_or_else(|| percent(least))))
+    Some(Found::named(row, on_one_cpu.unwrap_or_else(|| added.range())))
+}
+
+/// Returns that workers repeat work or wait busily: what each adds may be either.
+pub(super) fn repeated_or_busy(case: &Case<'_>, one: At<'_>) -> Option<Found> {
+    Some(Found::named(&ROWS.repeated_or_busy, Added::of(case, one)?.range()))
 }
 
 /// Finds that the command makes the same threads and does the same, whatever n is.

@@ -57,6 +57,29 @@ fn cpu_time_that_grows_otherwise_on_one_cpu_is_not_repeated_work() {
     }
 }
 
+/// A lock that is spun for on one CPU costs several times as much; short of that, noise hides which it is.
+#[test]
+fn work_that_is_repeated_among_noise_is_never_said_to_spin() {
+    for seed in 0..60 {
+        let part = [0.25, 0.5, 1.0][seed as usize % 3];
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut trials = adding(part, &[1.0, 2.0, 4.0, 8.0]);
+        let on_one = random.random_range(0.6..1.5);
+        trials.extend(on_one_cpu(&trials, on_one * part * (CPUS - 1.0)));
+        for n in [2.0, 4.0, 8.0] {
+            // Two threads of one core slow each other down, up to the CPUs.
+            let slowed = random.random_range(1.0..1.6);
+            for trial in trials.iter_mut().filter(|trial| trial.n == n && !trial.one_cpu) {
+                trial.cpu_ns = trial.cpu_ns.map(|ns| ns * slowed);
+                trial.wall_ns *= slowed;
+            }
+        }
+        let cause = self::cause(&trials);
+        let is_true = [Bottleneck::Repeated, Bottleneck::Unknown, Bottleneck::SpinningOrHardware];
+        assert!(is_true.contains(&cause), "{seed}, {part}, {on_one}: {cause:?}");
+    }
+}
+
 #[test]
 fn a_command_that_ignores_n_has_no_serial_part() {
     // Looks that are few may have missed threads.
