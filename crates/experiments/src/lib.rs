@@ -45,7 +45,7 @@ pub use icache::{Looked, is_any_cache, load, look, policy, start};
 pub use planted::PLANTED;
 
 use kit::Experiment;
-use kit::model::{Design, ProgramFile, Response};
+use kit::model::{Design, ProgramFile, Response, Treatment};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use toml::Spanned;
@@ -132,12 +132,15 @@ pub const CATALOG: &[Experiment] = &[
     null::EXPERIMENT,
 ];
 
-/// Returns what a trial of an experiment took on average in the recorded default session, in nanoseconds; 0 of
-/// one that was not recorded.
-pub fn typical_trial_ns(experiment: &str) -> u64 {
-    let mut lines = include_str!("costs.tsv").lines().filter_map(|line| line.split_once('\t'));
-    let own = lines.find(|(id, _)| *id == experiment);
-    own.and_then(|(_, us)| us.parse::<u64>().ok()).map_or(0, |us| us * 1000)
+/// Returns what a trial of an experiment took on average in the recorded default session, or one with a dearer level
+/// that this session lacks by hand, in nanoseconds; 0 of one that was not recorded.
+pub fn typical_trial_ns(experiment: &str, treatment: &Treatment) -> u64 {
+    let lines = include_str!("costs.tsv").lines().filter_map(|line| line.split_once('\t'));
+    let own = lines.filter(|(of, _)| match of.split_once(' ') {
+        None => *of == experiment,
+        Some((id, level)) => id == experiment && treatment.0.values().any(|own| own == level),
+    });
+    own.filter_map(|(_, us)| us.parse::<u64>().ok()).max().map_or(0, |us| us * 1000)
 }
 
 /// Returns the presets of the catalog.

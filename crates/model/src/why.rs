@@ -200,6 +200,9 @@ pub struct WhyTime {
     pub cpus: Option<u32>,
     /// How many of its threads were ready and waited for a CPU, on average.
     pub ready: Option<Estimate>,
+    /// The part of the elapsed time in which a CPU quota held it back.
+    #[serde(default)]
+    pub throttled: Option<Estimate>,
     /// How many threads worked: those with at least a twentieth of the CPU time that the busiest one has.
     pub workers: Option<Estimate>,
     /// The part of the elapsed time in which the busiest thread ran.

@@ -211,9 +211,7 @@ pub(crate) struct Row {
 pub(crate) struct Figure<'a> {
     pub(crate) title: Text,
     pub(crate) drawing: Box<dyn Drawing + 'a>,
-    /// What must be known to read it.
-    pub(crate) line: Option<Text>,
-    /// What its marks mean, and all else that is known of it.
+    /// What its marks mean, what was held still, and all else that is known of it.
     pub(crate) caption: Vec<Text>,
     pub(crate) numbers: Option<Table>,
     /// Whether the numbers are seen from the start.
@@ -457,7 +455,7 @@ impl<'a> Figure<'a> {
     ) -> Figure<'a> {
         let drawing = Box::new(drawing);
         let title = title.into();
-        Figure { title, drawing, line: None, caption, numbers: None, shown: false }
+        Figure { title, drawing, caption, numbers: None, shown: false }
     }
 }
 

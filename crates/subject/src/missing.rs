@@ -13,6 +13,9 @@ const HERE: &str = "\u{1}";
 /// Folders whose files the kernel makes when they are read.
 const OF_KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
 
+/// Among this number of words stands the program that another one starts.
+const LAUNCHER_WORDS: usize = 8;
+
 /// Where programs are looked for without a PATH.
 const PATH: &str = "/bin:/usr/bin";
 
@@ -103,12 +106,22 @@ pub fn named_files(subject: &Subject, treatment: &Treatment) -> BTreeSet<PathBuf
     let mut named = BTreeSet::from([folder.join(&filled.stdin)]);
     named.extend(looked_up(subject, treatment).iter().filter_map(Lookup::find));
     let values = subject.environment.values().filter_map(|value| fill(value));
-    let commands = filled.prepare.iter().chain([&filled.command]).chain(&filled.cleanup);
-    let texts: Vec<String> = commands.flatten().cloned().chain(values).collect();
-    // A text may be a line for a shell, or name its files in a list or behind a `=`.
+    let commands = || filled.prepare.iter().chain([&filled.command]).chain(&filled.cleanup);
+    for words in commands() {
+        // What starts another program (env, nice, taskset, time) names it among its first words.
+        let path = path_of(subject, words, &fill);
+        let lookup = |program: &String| {
+            let (program, folder, path) = (program.clone(), filled.folder.clone(), path.clone());
+            Lookup { program, folder, path }.find()
+        };
+        named.extend(words.iter().take(LAUNCHER_WORDS).filter_map(lookup));
+    }
+    let texts: Vec<String> = commands().flatten().cloned().chain(values).collect();
+    // A text may be a line for a shell, or name its files in a list, or behind a `=`, an `@` or an option's letter.
     let parts = texts.iter().flat_map(|text| {
-        let pieces = text.split(|c: char| c.is_whitespace() || "=;|&<>()\"'`:,".contains(c));
-        pieces.chain([text.as_str()])
+        let pieces = text.split(|c: char| c.is_whitespace() || "=;|&<>()\"'`:,@".contains(c));
+        let behind = |piece| str::strip_prefix(piece, "-").and_then(|option| option.get(1..));
+        pieces.flat_map(move |piece| [Some(piece), behind(piece)]).flatten().chain([text.as_str()])
     });
     named.extend(parts.filter(|part| !part.is_empty()).map(|part| folder.join(part)));
     let interpreters: Vec<PathBuf> =
@@ -225,13 +238,16 @@ mod tests {
     #[test]
     fn the_files_that_words_name_are_found() {
         let dir = tempfile::tempdir().unwrap();
-        for name in ["prog", "data", "script.py", "in"] {
+        for name in ["prog", "data", "script.py", "in", "cfg", "w.awk"] {
             std::fs::write(dir.path().join(name), name).unwrap();
         }
         let words = |words: &[&str]| words.iter().map(|word| word.to_string()).collect();
         let subject = Subject {
             command: words(&["env", "./prog", "{x}", "--in=data", "/proc/stat", "{scratch}/data"]),
-            prepare: vec![words(&["sh", "-c", "cat script.py>/dev/null"])],
+            prepare: vec![
+                words(&["sh", "-c", "cat script.py>/dev/null"]),
+                words(&["nice", "-n", "1", "true", "@cfg", "-fw.awk"]),
+            ],
             folder: dir.path().display().to_string(),
             stdin: "in".into(),
             ..Subject::default()
@@ -244,9 +260,12 @@ mod tests {
             .map(|name| name.trim_start_matches("./"))
             .collect();
         let own: BTreeSet<&str> = own.into_iter().collect();
-        assert_eq!(own, BTreeSet::from(["prog", "data", "script.py", "in"]));
+        assert_eq!(own, BTreeSet::from(["prog", "data", "script.py", "in", "cfg", "w.awk"]));
         let names = |name: &str| found.iter().any(|file| file.ends_with(name));
-        assert!(names("sh") && names("env") && !names("null") && !names("stat"), "{found:?}");
+        assert!(
+            names("sh") && names("env") && names("true") && !names("null") && !names("stat"),
+            "{found:?}"
+        );
     }
 
     #[test]

@@ -87,6 +87,12 @@ pub(crate) fn throttled_of_its_own_ns(record: &Record) -> f64 {
     own.and_then(|own| own.values.first()).map_or(0.0, |ns| *ns as f64)
 }
 
+/// Returns the share of a trial's wall clock in which a quota held it back: of all its CPUs together, no more than all.
+pub(crate) fn share_of_quota(record: &Record) -> Option<f64> {
+    let wall = record.measured.as_ref()?.counters.wall_ns;
+    (wall > 0).then(|| (of_quota_and_host(record)[0] / wall as f64).min(1.0))
+}
+
 /// Returns the share of a trial's wall clock that programs of this machine took, and nobody else.
 pub(crate) fn share_of_programs(record: &Record) -> Option<f64> {
     share_lost(record, 0.0, of_quota_and_host(record))

@@ -35,7 +35,7 @@ pub(crate) struct Course {
     /// Blocks in which a trial failed, each with the place of one that did.
     failed: BTreeMap<u32, usize>,
     total_ns: u64,
-    /// What a trial took on the machine of the recorded sessions; 0 where none was recorded.
+    /// What a trial took on average on the machine of the recorded sessions; 0 where none was recorded.
     typical_ns: u64,
     /// The longest of its trials that completed.
     longest_ns: u64,
@@ -58,6 +58,8 @@ impl Course {
         let base = base(&treatments, options);
         let compared = analysis::compared(&design, &treatments);
         let places: BTreeMap<Treatment, usize> = treatments.iter().cloned().zip(0..).collect();
+        let typical_ns = |treatment| experiments::typical_trial_ns(&design.id, treatment);
+        let typical_ns: u64 = treatments.iter().map(typical_ns).sum();
         let questions = analysis::questions(&design, &treatments);
         let questions = questions.iter().map(|question| {
             (
@@ -78,7 +80,7 @@ impl Course {
             seen: vec![Seen::default(); treatments.len()],
             failed: BTreeMap::new(),
             total_ns: 0,
-            typical_ns: experiments::typical_trial_ns(&design.id),
+            typical_ns: typical_ns.checked_div(treatments.len() as u64).unwrap_or_default(),
             longest_ns: 0,
             trials: 0,
             design,

@@ -246,11 +246,10 @@ fn figure(figure: &Figure<'_>) -> Markup {
         figure.figure {
             h3 { (inline(&figure.title)) }
             (figure.drawing.svg())
-            @if let Some(line) = &figure.line { p.held { (inline(line)) } }
             div.figure-folds {
                 label.enlarge { input type="checkbox"; "Enlarge" }
                 details.about {
-                    summary { "About this figure" }
+                    summary { "About" }
                     @for text in &figure.caption { p.small { (inline(text)) } }
                 }
                 @if let Some(numbers) = figure.numbers.as_ref().filter(|_| !figure.shown) {

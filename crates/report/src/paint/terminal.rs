@@ -83,7 +83,7 @@ fn block(block: &Block<'_>, width: usize, folds: Folds) -> Vec<String> {
             }
             let mut lines = styled(BOLD, &figure.title.words(), "", width);
             lines.extend(drawn);
-            let caption = figure.line.iter().chain(&figure.caption);
+            let caption = figure.caption.iter();
             let caption: Vec<String> = caption.map(Text::words).collect();
             lines.extend(styled(DIM, &caption.join(" "), "", width));
             let numbers = figure.numbers.iter().filter(|_| figure.shown);

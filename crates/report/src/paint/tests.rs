@@ -21,7 +21,6 @@ fn bar(lines: usize) -> Block<'static> {
     Block::Figure(Figure {
         title: "Time by model".into(),
         drawing: Box::new(Bar(lines)),
-        line: None,
         caption: vec!["Each mark is one trial.".into()],
         numbers: None,
         shown: false,

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::Session;
 use crate::chart::{self, Figure};
-use crate::doc::{self, Block, Kind, Role, Text, Tone};
+use crate::doc::{Block, Kind, Role, Text, Tone};
 use crate::text::Letters;
 use crate::words;
 use maud::html;
@@ -64,9 +64,10 @@ pub(crate) fn chapter<'a>(
     } else {
         blocks.extend(own);
     }
-    // On a page of many chapters they are folded.
+    // In a terminal, and on a page of many chapters, they are folded; a study of programs is asked for them.
     let mut pictures = exhibits::pictures(chapter);
-    if terminal.is_some() || session.summary.experiments.len() == 1 {
+    let is_alone = terminal.is_none() && session.summary.experiments.len() == 1;
+    if is_alone || chapter.is_study() {
         blocks.append(&mut pictures);
     }
     pictures.extend(exhibits::exhibits(chapter));
@@ -87,6 +88,8 @@ pub(crate) fn chapter<'a>(
     if terminal.is_none() && session.manifest.options.preset.is_some() {
         blocks.append(&mut figures);
     }
+    let precision = smallest_difference::blocks(chapter);
+    let trials = all_trials(session, chapter, terminal.is_none());
     folds.extend([
         (counted(summary.findings.len(), "answer"), answers),
         (counted(figures.len(), "more figure"), figures),
@@ -95,14 +98,25 @@ pub(crate) fn chapter<'a>(
         ("What threads waited for".into(), waits::of_study(chapter)),
         ("What the processor counted".into(), processor::counted(chapter)),
         ("What a trial saw".into(), pictures),
-        ("All estimates".into(), numbers::numbers(chapter)),
-        ("Precision".into(), smallest_difference::blocks(chapter)),
-        ("Method".into(), method(session, chapter)),
-        (counted(chapter.records.len(), "trial"), all_trials(session, chapter, terminal.is_none())),
+        ("Estimates".into(), under(numbers::numbers(chapter), "Precision", precision)),
+        ("Method, trials".into(), under(method(session, chapter), "Trials", trials)),
     ]);
     folds.retain(|(_, blocks)| !blocks.is_empty());
     blocks.extend(subject::details(chapter));
     blocks.extend(folds.into_iter().map(|(label, blocks)| Block::fold(label, blocks)));
+    blocks
+}
+
+/// Returns blocks with others behind them under a heading, if there are any.
+fn under<'a>(
+    mut blocks: Vec<Block<'a>>,
+    head: &'static str,
+    rest: Vec<Block<'a>>,
+) -> Vec<Block<'a>> {
+    if !rest.is_empty() {
+        blocks.push(Block::heading(3, head));
+        blocks.extend(rest);
+    }
     blocks
 }
 
@@ -170,7 +184,7 @@ fn caveats(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     let summary = chapter.summary;
     let mut blocks = Vec::new();
     for outcome in summary.outcomes.iter().filter(is_refusal) {
-        let names = treatments(chapter, &outcome.treatments);
+        let names = of_outcome(chapter, outcome);
         let instead = Text::quiet(format!("Instead of a number for: {names}."));
         let instead = Some(instead).filter(|_| !names.is_empty());
         let text = std::iter::once(short(&outcome.reason, 1000).into()).chain(instead);
@@ -225,11 +239,16 @@ fn blame(chapter: &Chapter<'_>, name: &str) -> &'static str {
     }
 }
 
-fn treatments(chapter: &Chapter<'_>, treatments: &[Treatment]) -> String {
-    let named = |treatment: &Treatment| {
-        words::cell(&model::Cell(chapter.design.as_named(treatment).0.as_ref().clone()))
+/// Names the treatments that had this outcome for this reason.
+fn of_outcome(chapter: &Chapter<'_>, outcome: &OutcomeCount) -> String {
+    let is_it = |witness: &&&Record| match &witness.outcome {
+        Outcome::Unsupported { reason } => *reason == outcome.reason,
+        _ => outcome.treatments.contains(&witness.treatment),
     };
-    treatments.iter().take(8).map(named).collect::<Vec<_>>().join("; ")
+    let some = chapter.witnesses.iter().filter(is_it).map(|witness| &witness.treatment);
+    let mut some: Vec<&Treatment> = some.collect();
+    some.sort_by_cached_key(|treatment| words::place(chapter.design, treatment));
+    missing::named(chapter.design, &some, &chapter.design.treatments(chapter.profile))
 }
 
 /// Returns the charts, each with an address of its own.
@@ -237,10 +256,7 @@ fn figures<'a>(chapter: &'a Chapter<'a>, letters: Letters) -> Vec<Block<'a>> {
     let own = words::anchor(&chapter.summary.id);
     let one = |(index, figure): (usize, &'a Figure<'a>)| {
         let place = format!("{own}-chart-{}", index + 1);
-        let shown = chart::shown(figure, place.clone(), Some(letters), caption(figure));
-        let held = Some(&figure.held).filter(|held| !held.is_empty());
-        let line = held.map(|held| format!("Held still: {held}.").into());
-        Block::Chart(place, doc::Figure { line, ..shown })
+        Block::Chart(place.clone(), chart::shown(figure, place, Some(letters), caption(figure)))
     };
     chapter.figures.iter().enumerate().map(one).collect()
 }
@@ -248,6 +264,7 @@ fn figures<'a>(chapter: &'a Chapter<'a>, letters: Letters) -> Vec<Block<'a>> {
 /// Returns what must be known with a figure. What its marks mean is said once in a terminal, above all.
 fn caption(figure: &Figure<'_>) -> Vec<Text> {
     let mut caption = vec![Text::on_page(html! { (chart::explained(figure)) })];
+    caption.extend(Some(&figure.held).filter(|held| !held.is_empty()).map(held_still));
     caption.extend(figure.clock.iter().map(|clock| clock.as_str().into()));
     if figure.left_out > 0 {
         caption.push(
@@ -257,6 +274,10 @@ fn caption(figure: &Figure<'_>) -> Vec<Text> {
     caption.extend(figure.definition.iter().map(|definition| capital(definition).into()));
     caption.extend(figure.absent.iter().map(missing::Missing::text));
     caption
+}
+
+fn held_still(held: &String) -> Text {
+    format!("Held still: {held}.").into()
 }
 
 /// Returns how the trials ended, and what those that failed printed.
@@ -269,7 +290,7 @@ fn outcomes(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
             text = text.then(format!(": {}", short(&outcome.reason, 600)));
         }
         if outcome.outcome != "completed" && !outcome.treatments.is_empty() {
-            let names = treatments(chapter, &outcome.treatments);
+            let names = of_outcome(chapter, outcome);
             text = text.then(Text::quiet(format!(" ({names})")));
         }
         text

@@ -2,7 +2,7 @@
 
 use crate::doc::Text;
 use crate::words;
-use model::{Design, Outcome, Profile, Quantity, Record, Treatment};
+use model::{Design, Factor, Outcome, Profile, Quantity, Record, Treatment};
 use std::collections::{BTreeMap, HashMap};
 use wording::{capital, counted, short};
 
@@ -141,34 +141,54 @@ impl Measured<'_> {
 
 /// Returns why some treatments have no number; `None` if all of them have completed trials.
 pub(crate) fn of_treatments(measured: Measured<'_>, treatments: &[Treatment]) -> Option<Missing> {
-    let mut by_fate: BTreeMap<Fate, Vec<String>> = BTreeMap::new();
+    let mut by_fate: BTreeMap<Fate, Vec<&Treatment>> = BTreeMap::new();
     for treatment in treatments {
         if let Some(fate) = measured.fate(treatment) {
-            let (same, name) =
-                (by_fate.entry(fate).or_default(), apart(measured.design, treatment));
-            if !same.contains(&name) {
-                same.push(name);
-            }
+            by_fate.entry(fate).or_default().push(treatment);
         }
     }
-    let mut reasons = by_fate.into_iter().map(|(fate, mut names)| {
-        let more = names.split_off(names.len().min(NAMED_MAX)).len() as u64;
-        names.extend((more > 0).then(|| counted(more, "more treatment")));
-        (fate.lead, names.join("; ") + &fate.reason)
-    });
+    let mut reasons = by_fate
+        .into_iter()
+        .map(|(fate, same)| (fate.lead, named(measured.design, &same, treatments) + &fate.reason));
     let (lead, first) = reasons.next()?;
     let others: String = reasons.map(|(lead, why)| format!("; {lead}: {why}")).collect();
     Some(Missing { word: lead.replace("measured in profile", "in"), lead, why: first + &others })
 }
 
+/// Names some of `all` treatments: by the levels that they alone share, else one by one.
+pub(crate) fn named(design: &Design, some: &[&Treatment], all: &[Treatment]) -> String {
+    let has = |treatment: &Treatment, of: &Treatment, factor: &Factor| {
+        treatment.level(&factor.name) == of.level(&factor.name)
+    };
+    if let [first, _, ..] = some {
+        let is_shared = |factor: &&Factor| some.iter().all(|one| has(one, first, factor));
+        let shared: Vec<&Factor> = design.factors.iter().filter(is_shared).collect();
+        let fits = |one: &&Treatment| shared.iter().all(|factor| has(one, first, factor));
+        let name = levels(first, shared.iter().copied());
+        if !name.is_empty() && all.iter().filter(fits).all(|one| some.contains(&one)) {
+            return name;
+        }
+    }
+    let mut names: Vec<String> = some.iter().map(|treatment| apart(design, treatment)).collect();
+    names.dedup();
+    let more = names.split_off(names.len().min(NAMED_MAX)).len() as u64;
+    names.extend((more > 0).then(|| counted(more, "more treatment")));
+    names.join("; ")
+}
+
 /// Returns a treatment by the levels that are not the baseline's.
 fn apart(design: &Design, treatment: &Treatment) -> String {
-    let special = design.factors.iter().filter_map(|factor| {
+    let special = levels(treatment, design.factors.iter());
+    if special.is_empty() { "the baseline".into() } else { special }
+}
+
+/// Returns those of a treatment's levels of these factors that are not the baseline's.
+fn levels<'a>(treatment: &Treatment, factors: impl Iterator<Item = &'a Factor>) -> String {
+    let special = factors.filter_map(|factor| {
         let level = treatment.level(&factor.name).filter(|level| *level != factor.baseline)?;
         Some(format!("{} {}", words::plain(&factor.name), words::plain(level)))
     });
-    let special: Vec<String> = special.collect();
-    if special.is_empty() { "the baseline".into() } else { short(&special.join(", "), 160) }
+    short(&special.collect::<Vec<_>>().join(", "), 160)
 }
 
 #[cfg(test)]

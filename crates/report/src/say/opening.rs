@@ -178,7 +178,13 @@ pub(crate) fn why(chapter: &Chapter<'_>) -> Option<Text> {
     if let Some(clause) = measured.or_else(declared) {
         return Some(Text::strong("Why: ").then(clause));
     }
-    let because = wording::stated(&chapter.design.because)?;
+    if chapter.is_study() {
+        return None;
+    }
+    // A session of an earlier catalog may say nothing of it.
+    let Some(because) = wording::stated(&chapter.design.because) else {
+        return Some(Text::strong("Why: ").then("not known"));
+    };
     let how = if chapter.design.is_exact() { "Why: " } else { "Why (not measured): " };
     Some(Text::strong(how).then(short(because, 400)))
 }

@@ -180,3 +180,32 @@ fn the_median_of_rates_is_called_another_thing_than_the_rate() {
     }
     assert!(medians > 0, "nothing was tested");
 }
+/// A claim's verdict tells its number in words, or with a unit: "Supported (claimed: …): 32" would be a riddle.
+#[test]
+fn every_chapter_answers_says_why_and_shows_what_was_claimed() {
+    for name in ["base", "later", "servers", "speedup", "threads"] {
+        let Fixture { manifest, records, summary } = recorded::session(name);
+        let (manifest, records, summary) = (&manifest, &records, &summary);
+        let page = report::html(&Session { manifest, records, summary });
+        let chapters: Vec<&str> = page.split("<section class=\"experiment\"").skip(1).collect();
+        assert_eq!(chapters.len(), summary.experiments.len(), "{name}");
+        for (chapter, of) in chapters.iter().zip(&summary.experiments) {
+            let at = format!("{name}, {}", of.id);
+            let words = |tag: &str| Some(chapter.split_once(tag)?.1.split_once("</p>")?.0);
+            let answer = words("<p class=\"answer\">").unwrap_or_else(|| panic!("no answer: {at}"));
+            assert!(answer.len() > 20, "{at}: {answer}");
+            let why = words("<p class=\"further\">").is_some_and(|why| why.contains("Why"));
+            assert!(why, "nothing says why: {at}");
+            let claims = chapter.split_once("key-claims").map_or("", |(_, claims)| claims);
+            let claims = claims.split_once("</ul>").map_or("", |(claims, _)| claims);
+            for claim in claims.split("<li").skip(1) {
+                let told = claim.split_once("(claimed: ").and_then(|(_, it)| it.split_once("):"));
+                let (_, told) = told.unwrap_or_else(|| panic!("{at}: no threshold: {claim}"));
+                let text: String =
+                    told.split('<').map(|it| it.split('>').last().unwrap()).collect();
+                let is_said = text.contains(|c: char| c.is_alphabetic() || "×%µ".contains(c));
+                assert!(is_said, "{at}: {text}");
+            }
+        }
+    }
+}

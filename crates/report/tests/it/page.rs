@@ -223,7 +223,7 @@ fn accounts_show_what_their_parts_leave_over() {
 #[test]
 fn exhibits_are_tables_that_say_where_they_come_from() {
     let page = page_of(&fixture::mechanisms(12));
-    let seen = between(&page, "What a trial saw</summary>", "All estimates</summary>");
+    let seen = between(&page, "What a trial saw</summary>", "Estimates</summary>");
     for needle in [
         "futex: system calls of one hop (32 rows)",
         "12 more rows not shown.",
@@ -263,7 +263,7 @@ fn rates_and_shares_are_told_with_their_counts_and_their_rest() {
     assert!(
         answers.contains("Time of a hop, by lat_ctx's definition: from before the write of one")
     );
-    let claims = between(&page, " claims</summary>", "All estimates");
+    let claims = between(&page, " claims</summary>", "Estimates</summary>");
     assert!(
         claims.contains("8 of 1\u{202f}200\u{202f}000: 6.7 per million [1.8, 264\u{202f}653.4]"),
         "{claims}"
@@ -281,20 +281,20 @@ fn what_is_missing_is_told_where_it_would_stand() {
     let later =
         "in profile quick: mechanism shared memory, from profile standard on. (Asked: Polled";
     assert!(answers.contains(&format!("Not measured {later} memory costs N times")), "{answers}");
-    let claims = between(&page, " claims</summary>", "All estimates");
+    let claims = between(&page, " claims</summary>", "Estimates</summary>");
     assert!(claims.contains(&format!("Refused hereMechanism parallel: {refused}.")), "{claims}");
     assert!(claims.contains("Not in quickMechanism shared memory"), "{claims}");
-    let figure = between(&page, "About this figure</summary>", "</details>");
+    let figure = between(&page, "About</summary>", "</details>");
     assert!(figure.contains(&format!("Refused here: mechanism parallel: {refused}")), "{figure}");
     assert!(!page.contains("<div class=\"row-label\">parallel</div>"));
-    let numbers = between(&page, "All estimates</summary>", "</table>");
+    let numbers = between(&page, "Estimates</summary>", "</table>");
     let rate = "8 of 1\u{202f}200\u{202f}000\n6.7 per million [1.8,";
     assert!(numbers.contains(&format!("signal2.59 µs\n[2.57, 2.62]{rate}")));
     assert!(
         numbers.contains("futex1.21 µs\n[1.19, 1.23]0 of 1\u{202f}200\u{202f}000"),
         "{numbers}"
     );
-    let method = between(&page, "Method</summary>", "</table>");
+    let method = between(&page, "Method, trials</summary>", "</table>");
     for needle in ["2 CPUs for its trials", "To trace the scheduler (root)", "standard"] {
         assert!(method.contains(needle), "{needle} in {method}");
     }
@@ -332,7 +332,7 @@ fn a_machine_that_tells_identical_things_apart_is_said_before_any_number() {
 #[test]
 fn floors_grades_and_tags_stand_beside_the_verdicts() {
     let page = page_of(&fixture::doubted(12));
-    let claims = between(&page, " claims</summary>", "All estimates");
+    let claims = between(&page, " claims</summary>", "Estimates</summary>");
     for needle in [
         "Floor 2.1 % now, 0.6 % in ten times the time",
         "Evidence: ●●○ software counter. What would raise it",
@@ -343,7 +343,7 @@ fn floors_grades_and_tags_stand_beside_the_verdicts() {
     }
     // What the floor means is said once.
     assert_eq!(page.matches("before Hommel's correction over the session's claims;").count(), 1);
-    let fine = between(&page, "Precision</summary>", "</table>");
+    let fine = between(&page, "Precision</h3>", "</table>");
     for needle in [
         "a difference of 2.1 % between two treatments would be found, in ten times the time one of 0.63 %.",
         "scatters by 5.2 %, mostly between trials. More trials would reduce it.",
@@ -431,7 +431,7 @@ fn planted_answers_are_held_against_the_truth() {
     ] {
         assert!(planted.contains(needle), "{needle} in {planted}");
     }
-    let gap = between(&page, "What the gap comes from</h3>", "Method</summary>");
+    let gap = between(&page, "What the gap comes from</h3>", "Method, trials</summary>");
     for needle in [
         "✓ Two threads behind one lockthe lock93 % [88, 98]named, as planted: the lock",
         "the lock93 % [88, 98]named planted",

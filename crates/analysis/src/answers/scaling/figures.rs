@@ -20,9 +20,10 @@ enum Meaning {
     Efficiency,
     Trial,
     CpuSeconds,
+    Qualifier,
 }
 
-use Meaning::{CpuSeconds, Efficiency, Speedup, Throughput, Time, Trial, Workers};
+use Meaning::{CpuSeconds, Efficiency, Qualifier, Speedup, Throughput, Time, Trial, Workers};
 
 static NAMES: LazyLock<BTreeMap<Meaning, Vec<String>>> = LazyLock::new(|| {
     toml::from_str(include_str!("figures.toml")).unwrap_or_else(|error| unreachable!("{error}"))
@@ -32,8 +33,26 @@ static NAMES: LazyLock<BTreeMap<Meaning, Vec<String>>> = LazyLock::new(|| {
 const FITTED: [Meaning; 4] = [Throughput, Time, Speedup, Efficiency];
 
 /// Units of time that may stand behind a number, in seconds.
-const UNITS: [(&str, f64); 6] =
-    [("ms", 1e-3), ("us", 1e-6), ("\u{b5}s", 1e-6), ("ns", 1e-9), ("min", 60.0), ("s", 1.0)];
+const UNITS: [(&str, f64); 15] = [
+    ("ms", 1e-3),
+    ("us", 1e-6),
+    ("\u{b5}s", 1e-6),
+    ("ns", 1e-9),
+    ("minutes", 60.0),
+    ("minute", 60.0),
+    ("min", 60.0),
+    ("hours", 3600.0),
+    ("hour", 3600.0),
+    ("h", 3600.0),
+    ("seconds", 1.0),
+    ("second", 1.0),
+    ("secs", 1.0),
+    ("sec", 1.0),
+    ("s", 1.0),
+];
+
+/// What may stand behind a throughput or a number of workers.
+const MULTIPLES: [(char, f64); 4] = [('k', 1e3), ('K', 1e3), ('M', 1e6), ('G', 1e9)];
 
 /// The columns of a table.
 #[derive(Clone, Debug)]
@@ -134,12 +153,32 @@ fn is_row(text: &str) -> bool {
 
 /// Returns the meaning of a column's name.
 fn meaning(name: &str) -> Option<Meaning> {
-    let name = name.to_lowercase();
-    let plain = name.split(['(', '[']).next().unwrap_or_default().trim();
-    let plain = plain.trim_start_matches("number of ").trim_start_matches("num_");
-    let is_named =
-        |names: &&Vec<String>| names.iter().any(|known| *known == plain || *known == name);
-    NAMES.iter().find(|(_, names)| is_named(names)).map(|(meaning, _)| *meaning)
+    let name = name.to_lowercase().replace(['_', '-'], " ");
+    let (plain, unit) = name.split_once(['(', '[']).unwrap_or((&name, ""));
+    let words: Vec<&str> = plain.split_whitespace().collect();
+    let is_qualifier = |word: &&&str| NAMES[&Qualifier].iter().any(|known| known == *word);
+    let qualifiers = words.iter().take_while(is_qualifier).count();
+    // A qualifier may be the name itself: “elapsed”.
+    let named = (0..=qualifiers).find_map(|from| known(&words[from..].join(" ")));
+    let named = named.or_else(|| known(&name)).or_else(|| form(plain));
+    named.or_else(|| form(unit.trim_end_matches([')', ']']))).filter(|it| *it != Qualifier)
+}
+
+/// Returns the meaning of a name that is known.
+fn known(name: &str) -> Option<Meaning> {
+    let is_it = |known: &String| known == name;
+    NAMES.iter().find(|(_, names)| names.iter().any(is_it)).map(|(meaning, _)| *meaning)
+}
+
+/// Returns the meaning of a name or unit by its form: something by time is a throughput, and time by something a time.
+fn form(text: &str) -> Option<Meaning> {
+    let (over, under) = text.split_once('/').or_else(|| text.split_once(" per "))?;
+    let is_time = |text: &str| UNITS.iter().any(|(unit, _)| text.trim() == *unit);
+    match (is_time(over), is_time(under)) {
+        (_, true) => Some(Throughput),
+        (true, _) => Some(Time),
+        _ => None,
+    }
 }
 
 /// Returns the columns by the names in the first line.
@@ -187,10 +226,20 @@ fn head(fields: &[&str], line: usize) -> Result<Columns, String> {
     Ok(Columns { count: fields.len(), places, has_decimal_comma: false, unit_s, read })
 }
 
-/// Reads a number as tables have it: with a decimal comma, groups of thousands, a unit of time, a percent sign, or an “x”
-/// for times.
+/// Reads a number as tables have it: with a decimal comma, groups of thousands, a unit of time, a percent sign, a multiple
+/// (1.2M) or an “x” for times; a time may have minutes and hours (1m4.2s, 01:04:12).
 fn number(text: &str, meaning: Meaning, has_decimal_comma: bool) -> Option<f64> {
     let text = text.trim_start_matches(['~', '\u{2248}']).trim();
+    if meaning == Time
+        && let Some((before, seconds)) =
+            text.rsplit_once(':').or_else(|| text.strip_suffix('s')?.rsplit_once('m'))
+        && seconds.starts_with(|c: char| c.is_ascii_digit())
+    {
+        let minutes = before.split([':', 'h']).try_fold(0.0, |sum, part| {
+            Some(60.0 * sum + number(part, Workers, has_decimal_comma)?)
+        })?;
+        return Some(60.0 * minutes + number(seconds, Workers, has_decimal_comma)?);
+    }
     let (text, scale) = match meaning {
         Time => UNITS
             .iter()
@@ -198,7 +247,10 @@ fn number(text: &str, meaning: Meaning, has_decimal_comma: bool) -> Option<f64> 
             .unwrap_or((text, 1.0)),
         Speedup => (text.trim_end_matches(['x', 'X', '\u{d7}']), 1.0),
         Efficiency => text.strip_suffix('%').map_or((text, 1.0), |text| (text, 0.01)),
-        _ => (text, 1.0),
+        _ => MULTIPLES
+            .iter()
+            .find_map(|(letter, scale)| Some((text.strip_suffix(*letter)?, *scale)))
+            .unwrap_or((text, 1.0)),
     };
     let text = text.trim();
     let plain = match has_decimal_comma {
@@ -300,6 +352,16 @@ mod tests {
             "Threads, Elapsed\n1, 400 ms\n2, 200 ms\n4, 160 ms\n",
             "Number of threads;Runtime [s]\n1;10,0\n2;5,0\n4;4,0\n",
             "procs,run,ops/s\n1,1,8\n2,1,16\n4,1,20\n",
+            "workers,requests per second\n1,1.2k\n2,2.4k\n4,3k\n",
+            "vCPUs,rps\n1,0.8M\n2,1.6M\n4,2M\n",
+            "goroutines,ns/op\n1,400\n2,200\n4,160\n",
+            "MPI ranks,Wall time (s)\n1,10\n2,5\n4,4\n",
+            "np time speedup\n1 10 1\n2 5 2\n4 4 2.5\n",
+            "jobs,elapsed_seconds\n1,10\n2,5\n4,4\n",
+            "Prozesse;Laufzeit (s)\n1;10,0\n2;5,0\n4;4,0\n",
+            "threads,time\n1,2m0s\n2,60s\n4,48s\n",
+            "threads,time\n1,01:00:00\n2,00:30:00\n4,24:00\n",
+            "nodes,score (jobs/min)\n1,8\n2,16\n4,20\n",
         ] {
             let read = read(text).unwrap_or_else(|why| panic!("{text}: {why}"));
             let first = read[0].1;
@@ -325,6 +387,8 @@ mod tests {
             ("", "1:1: there are no figures"),
             ("n,throughput\n", "1:1: there are no figures"),
             ("colour,throughput\n1,2", "1:1: expected a column for the number of workers"),
+            ("n,latency (ms)\n1,2", "1:1: expected a column for the number of workers"),
+            ("n,cpu time\n1,2", "1:1: expected a column for the number of workers"),
             ("n,throughput,cores\n1,2,1", "1:3: cores says again"),
             ("n,throughput\n1,2\n2\n", "3:2: expected 2 columns"),
             ("n,throughput\n1,2\n2,3,4\n", "3:3: expected 2 columns"),

@@ -11,7 +11,7 @@ use super::{LIVES_ON, threads};
 use crate::stats::interval::BLOCKS_FREE;
 use model::measures::{CPU_SHARE, MAJOR_FAULTS, STORAGE_READ, STORAGE_WRITTEN, VOLUNTARY};
 use model::{Estimate, Price, Resource, SqueezeResult, WaitKind, Why, WhyWait};
-use wording::number;
+use wording::number::{self, Terms};
 
 /// The part of the elasticity to CPU time from which what lies within it is named instead.
 const WITHIN: f64 = 0.4;
@@ -40,6 +40,8 @@ enum Limit<'a> {
     Kernel(bool),
     /// What its threads do together.
     Threads(threads::Limit<'a>),
+    /// A CPU quota holds it back for this part of its time.
+    Quota(Estimate),
     /// It runs all the time.
     Runs,
     Unknown,
@@ -54,10 +56,11 @@ pub(super) fn answer(described: &mut Why) {
         Limit::Waits(wait) => of_wait(wait.kind),
         Limit::Kernel(true) => Some(Resource::Queue),
         Limit::Threads(threads::Limit::Wait(wait, _)) => of_wait(wait.kind),
-        Limit::Threads(_) | Limit::Runs => Some(Resource::Cpu),
+        Limit::Threads(_) | Limit::Quota(_) | Limit::Runs => Some(Resource::Cpu),
         Limit::Kernel(false) | Limit::Unknown => None,
     };
-    let open = if named == Some(Resource::Cpu) { open(described) } else { Vec::new() };
+    let is_computing = named == Some(Resource::Cpu) && !matches!(limit, Limit::Quota(_));
+    let open = if is_computing { open(described) } else { Vec::new() };
     let mut evidence = Vec::new();
     if let Limit::Squeezed(resource) = limit {
         evidence.push("timing".to_string());
@@ -75,6 +78,7 @@ pub(super) fn answer(described: &mut Why) {
         Limit::Waits(wait) => (waits_for(described, wait), "waits"),
         Limit::Kernel(wakes) => (in_kernel(described, *wakes), "counters"),
         Limit::Threads(threads) => (threads::words(&described.time, threads), "waits and counters"),
+        Limit::Quota(share) => (held_back(described, share), "counters"),
         Limit::Runs => (runs(described), "counters"),
         Limit::Unknown => (nothing_named(described), "timing"),
     };
@@ -105,6 +109,9 @@ pub(super) fn answer(described: &mut Why) {
 /// nothing taken.
 fn limit(described: &Why) -> Limit<'_> {
     let time = &described.time;
+    if let Some(share) = super::time::held_back(time).filter(|_| longest(time).is_none()) {
+        return Limit::Quota(share);
+    }
     let squeezed = named(described);
     let cpu = described.squeezes.iter().find(|one| one.resource == Resource::Cpu);
     let in_vain = cpu.and_then(|one| one.elasticity).is_some_and(|e| e.high < LIVES_ON);
@@ -320,6 +327,14 @@ fn in_kernel(described: &Why, wakes: bool) -> String {
 
 fn or_dash(known: Option<&Estimate>) -> String {
     number::or_dash(known, share)
+}
+
+fn held_back(described: &Why, throttled: &Estimate) -> String {
+    format!(
+        "This command is limited by a CPU quota, which holds it back for {} of its time: it uses {} CPUs.",
+        share(throttled),
+        number::or_dash(described.time.cpu.as_ref(), |used| number::estimate(used, Terms::Plain)),
+    )
 }
 
 fn runs(described: &Why) -> String {

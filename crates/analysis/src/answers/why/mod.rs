@@ -358,7 +358,7 @@ impl Trials<'_> {
 
     fn warnings(&self, described: &Why) -> Vec<String> {
         let mut warnings = Vec::new();
-        if disturbed(&self.plain()) {
+        if time::held_back(&described.time).is_none() && disturbed(&self.plain()) {
             warnings.push(
                 "others disturbed the elapsed time of the trials at which nothing was taken: \
                  repeat it on a quieter machine, or measure longer (--time-budget)"

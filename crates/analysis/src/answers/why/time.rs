@@ -1,6 +1,7 @@
 //! Where a program's time goes with nothing taken from it, and how much of it each resource can limit.
 
-use crate::session::disturbance::{ONE_CPU, cpu_ns};
+use super::LIVES_ON;
+use crate::session::disturbance::{ONE_CPU, cpu_ns, share_of_quota};
 use crate::stats::estimate::mean_estimate;
 use crate::stats::interval::{BLOCKS_FREE, median_located};
 use model::{
@@ -59,6 +60,7 @@ pub(super) fn time(plain: &[&Record], cpu_ppm: &[f64]) -> WhyTime {
         cpus,
         cpus_given: looked.iter().filter_map(|it| it.given).max(),
         ready: over(&looked, |it| Some(it.ready_ns? / it.wall_ns)),
+        throttled: estimate(&plain.iter().filter_map(|it| share_of_quota(it)).collect::<Vec<_>>()),
         workers: over(&looked, |it| Some(it.workers().count() as f64)),
         ran: over(&looked, |it| Some((it.workers().next()? / it.wall_ns).min(1.0))),
         busiest: over(&looked, |it| it.busiest()),
@@ -185,6 +187,11 @@ fn longest_first(mut waits: Vec<WhyWait>) -> Vec<WhyWait> {
 /// Returns an estimate if it has numbers enough for an interval that assumes no distribution.
 pub(super) fn decided(estimate: &Option<Estimate>) -> Option<Estimate> {
     estimate.filter(|it| it.samples as usize >= BLOCKS_FREE)
+}
+
+/// Returns the part of the elapsed time in which a quota held a program back, where much of it could be saved.
+pub(super) fn held_back(time: &WhyTime) -> Option<Estimate> {
+    decided(&time.throttled).filter(|share| share.low >= LIVES_ON)
 }
 
 /// Returns the CPU use of a program of which one thread ran at a time; `None` of one whose threads may have run together.
