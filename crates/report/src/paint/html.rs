@@ -242,21 +242,17 @@ fn sorted(cell: &Text) -> Option<String> {
 }
 
 fn figure(figure: &Figure<'_>) -> Markup {
+    let folded = figure.numbers.as_ref().filter(|_| !figure.shown);
     html! {
         figure.figure {
             h3 { (inline(&figure.title)) }
             (figure.drawing.svg())
             div.figure-folds {
                 label.enlarge { input type="checkbox"; "Enlarge" }
-                details.about {
-                    summary { "About" }
+                details.behind {
+                    summary { (if folded.is_some() { "Numbers" } else { "About" }) }
                     @for text in &figure.caption { p.small { (inline(text)) } }
-                }
-                @if let Some(numbers) = figure.numbers.as_ref().filter(|_| !figure.shown) {
-                    details.behind {
-                        summary { "Numbers" }
-                        (scrolled(numbers))
-                    }
+                    @if let Some(numbers) = folded { (scrolled(numbers)) }
                 }
             }
             @if let Some(numbers) = figure.numbers.as_ref().filter(|_| figure.shown) { (scrolled(numbers)) }

@@ -39,7 +39,8 @@ pub(crate) fn environment(session: &Session<'_>) -> Vec<Block<'static>> {
         blocks.push(Block::heading(3, "The busiest others when the session began"));
         blocks.push(Block::list(neighbours));
     }
-    let mut part = summed_up("The machine", about, "All that is known of it", blocks);
+    let known = Block::fold("All that is known of it", blocks);
+    let mut part = vec![Block::heading(2, "The machine"), Block::plain(about), known];
     // Before what is behind a label.
     let fold = part.len() - 1;
     part.splice(fold..fold, drawing(session));
@@ -81,16 +82,6 @@ fn where_experiments_ran(session: &Session<'_>) -> Vec<Block<'static>> {
     }
     let table = Table::of(&["experiment", "CPUs"]).rows(rows);
     vec![Block::heading(3, "Where the experiments ran"), Block::Table(table)]
-}
-
-/// Returns a part of the page: what it says in a sentence, and behind a label all of it.
-fn summed_up(
-    heading: &str,
-    sentence: impl Into<Text>,
-    label: &str,
-    blocks: Vec<Block<'static>>,
-) -> Vec<Block<'static>> {
-    vec![Block::heading(2, heading), Block::plain(sentence), Block::fold(label, blocks)]
 }
 
 fn facts(environment: &Environment) -> Vec<(&'static str, String)> {
@@ -141,8 +132,8 @@ pub(crate) fn harness(session: &Session<'_>) -> Vec<Block<'static>> {
         ("CPU of others while trials lived", known(harness.foreign_cpu_share.map(share))),
         ("trials that left processes behind", number::count(harness.leaking_trials)),
     ];
-    let sentence = harness_sentence(session).unwrap_or_else(|| "It is not known.".into());
-    summed_up("What measuring cost", sentence, "All costs", vec![Block::facts(rows)])
+    let head = Block::heading(2, "What measuring cost");
+    vec![head, Block::fold("All costs", vec![Block::facts(rows)])]
 }
 
 fn time(ns: u64) -> String {

@@ -26,6 +26,18 @@ fn a_recorded_session_at_three_widths_and_in_ascii() {
 }
 
 #[test]
+fn a_chapter_in_short_takes_at_most_eighty_lines() {
+    for name in ["base", "later", "servers", "speedup", "threads"] {
+        let session = recorded::session(name);
+        for experiment in &session.summary.experiments {
+            let text = drawn(&session, &[&experiment.id], 80, Letters::Unicode);
+            let lines = text.lines().count();
+            assert!(lines <= 80, "{name}, {}: {lines} lines", experiment.id);
+        }
+    }
+}
+
+#[test]
 fn twins_over_a_count_are_panels_side_by_side_where_there_is_room() {
     let base = recorded::session("base");
     insta::assert_snapshot!("twins_120", drawn(&base, &["workers"], 120, Letters::Unicode));
