@@ -85,6 +85,13 @@ pub struct Figures {
 /// What is wrong, after its line and column: `3:2: …`.
 pub fn figures(text: &str) -> Result<Figures, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if let Some(upright) = upright(text) {
+        // A place is a line and a column; here these were exchanged.
+        return figures(&upright).map_err(|why| match why.splitn(3, ':').collect::<Vec<_>>()[..] {
+            [line, column, ref rest] => format!("{column}:{line}:{rest}"),
+            _ => why,
+        });
+    }
     let mut columns: Option<Columns> = None;
     let mut commented: Option<Columns> = None;
     let mut trials = Vec::new();
@@ -122,6 +129,19 @@ pub fn figures(text: &str) -> Result<Figures, String> {
                 .into())
         }
     }
+}
+
+/// Returns a table whose names stand before its rows with them above its columns.
+fn upright(text: &str) -> Option<String> {
+    let rows: Vec<Vec<&str>> = text.lines().filter(|line| !line.is_empty()).map(fields).collect();
+    let (name, first) = rows.first()?.split_first()?;
+    let is_number = |field: &&str| number(field, Workers, false).is_some();
+    let is_lying = first.len() > 1 && first.iter().all(is_number) && meaning(name) == Some(Workers);
+    if !is_lying || rows.iter().any(|row| row.len() != rows[0].len()) {
+        return None;
+    }
+    let column = |place: usize| rows.iter().map(|row| row[place]).collect::<Vec<_>>().join("\t");
+    Some((0..rows[0].len()).map(column).collect::<Vec<_>>().join("\n"))
 }
 
 fn fields(line: &str) -> Vec<&str> {
@@ -362,6 +382,7 @@ mod tests {
             "threads,time\n1,2m0s\n2,60s\n4,48s\n",
             "threads,time\n1,01:00:00\n2,00:30:00\n4,24:00\n",
             "nodes,score (jobs/min)\n1,8\n2,16\n4,20\n",
+            "n,1,2,4\ntime,10,5,4\n",
         ] {
             let read = read(text).unwrap_or_else(|why| panic!("{text}: {why}"));
             let first = read[0].1;
@@ -398,6 +419,7 @@ mod tests {
             ("n,throughput\n1,nan\n", "2:2: \"nan\" is no throughput"),
             ("n,throughput\n1,inf\n", "2:2: \"inf\" is no throughput"),
             ("1\n", "1:2: expected 2 columns"),
+            ("n,1,2,4\nthroughput,1,2,none", "2:4: \"none\" is no throughput"),
         ] {
             let error = read(text).unwrap_err();
             assert!(error.starts_with(begins), "{text:?}: {error}");
