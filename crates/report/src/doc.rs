@@ -214,6 +214,8 @@ pub(crate) struct Figure<'a> {
     /// What its marks mean, what was held still, and all else that is known of it.
     pub(crate) caption: Vec<Text>,
     pub(crate) numbers: Option<Table>,
+    /// The same for other programs, where they want it in another form.
+    pub(crate) data: Option<Table>,
     /// Whether the numbers are seen from the start.
     pub(crate) shown: bool,
 }
@@ -455,7 +457,7 @@ impl<'a> Figure<'a> {
     ) -> Figure<'a> {
         let drawing = Box::new(drawing);
         let title = title.into();
-        Figure { title, drawing, caption, numbers: None, shown: false }
+        Figure { title, drawing, caption, numbers: None, data: None, shown: false }
     }
 }
 

@@ -34,7 +34,9 @@ fn a_figure_is_written_as_the_ending_says() {
         assert_eq!(&written(folder, &["create-chart-1"], "one.pdf")[..5], b"%PDF-");
     }
     let csv = String::from_utf8(written(folder, &["create-chart-1"], "one.csv")).unwrap();
-    assert!(csv.lines().count() > 5 && csv.starts_with("treatment,"), "{csv}");
+    assert!(csv.lines().count() > 5 && csv.starts_with("mechanism,"), "{csv}");
+    let head = csv.lines().next().unwrap();
+    assert!(head.ends_with(",response,value,low,high,unit,trials"), "{csv}");
     let printed = figure(folder, &["create-chart-1", "--width", "85mm", "-o", "-"]);
     assert_eq!(printed.stdout.trim_ascii_end(), svg.trim_end().as_bytes());
     let listed = figure(folder, &[]);

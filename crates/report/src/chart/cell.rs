@@ -1,12 +1,14 @@
 //! What is drawn of one treatment.
 
-use model::Estimate;
+use model::{Estimate, Treatment};
 
 /// Treatments with what was measured there.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     /// The treatment in words.
     pub(crate) label: String,
+    /// The treatment, where it is one.
+    pub(crate) treatment: Option<Treatment>,
     pub(crate) estimate: Option<Estimate>,
     /// Block and number of the trials that are drawn.
     pub(crate) dots: Vec<(u32, f64)>,
@@ -17,7 +19,12 @@ pub(crate) struct Cell {
 impl Cell {
     /// Returns a number without its trials.
     pub(crate) fn alone(label: String, estimate: Estimate, trials: usize) -> Cell {
-        Cell { label, estimate: Some(estimate), dots: Vec::new(), trials }
+        Cell { label, treatment: None, estimate: Some(estimate), dots: Vec::new(), trials }
+    }
+
+    /// Returns it with an estimate that no trial has alone.
+    pub(super) fn with(self, estimate: Estimate) -> Cell {
+        Cell { estimate: Some(estimate), dots: Vec::new(), ..self }
     }
 
     /// Returns all values that are drawn of it.

@@ -227,7 +227,7 @@ impl<'a> Material<'a, '_> {
         let records = self.measured.records.iter().copied();
         let quotient = Quantity::Quotient { response, by, at };
         let estimate = analysis::ask(self.design, records, &quotient).estimate?;
-        Some(Cell::alone(plain.label, estimate, plain.trials))
+        Some(plain.with(estimate))
     }
 
     /// Returns the lines of a panel; without an axis its rows.

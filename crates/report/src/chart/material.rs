@@ -116,6 +116,7 @@ impl<'a, 'm> Material<'a, 'm> {
         let control = control_mark(response, treatment);
         Cell {
             label: format!("{}{control}", words::treatment(self.design, treatment, names)),
+            treatment: Some(treatment.clone()),
             estimate: self.estimates.get(&(name, treatment)).copied(),
             trials: dots.len(),
             dots,

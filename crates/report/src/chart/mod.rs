@@ -140,7 +140,9 @@ pub(crate) fn shown<'a, F: Borrow<Figure<'a>> + 'a>(
 ) -> doc::Figure<'a> {
     let title = wording::capital(&wording::short(&figure.borrow().title, TITLE_CHARACTERS));
     let numbers = Some(numbers_behind(figure.borrow()));
-    doc::Figure { numbers, ..doc::Figure::new(title, Chart { figure, place, letters }, caption) }
+    let data = data(figure.borrow());
+    let chart = Chart { figure, place, letters };
+    doc::Figure { numbers, data, ..doc::Figure::new(title, chart, caption) }
 }
 
 /// Returns the drawing of a figure with its legend. `place` is its address on the page.
@@ -211,6 +213,35 @@ fn numbers_behind(figure: &Figure<'_>) -> Table {
         }
     }
     table
+}
+
+/// Returns the numbers of a figure for other programs: a column for each factor that varies, and numbers as they were
+/// computed, in the response's own unit. `None` where a number is of no treatment.
+fn data(figure: &Figure<'_>) -> Option<Table> {
+    if matches!(figure.body, Body::Distributions { .. }) {
+        return None;
+    }
+    let cells = figure.panels().iter().flat_map(|panel| panel.cells().map(move |it| (panel, it)));
+    let cells = cells.map(|(panel, cell)| Some((panel, cell, cell.treatment.as_ref()?)));
+    let cells: Vec<_> = cells.collect::<Option<_>>()?;
+    let (.., first) = cells.first()?;
+    let varies =
+        |name: &&String| cells.iter().any(|(.., it)| it.0.get(*name) != first.0.get(*name));
+    let factors: Vec<&String> = first.0.keys().filter(varies).collect();
+    let heads = ["response", "#value", "#low", "#high", "unit", "#trials"];
+    let heads: Vec<&str> = factors.iter().map(|name| name.as_str()).chain(heads).collect();
+    let mut table = Table::of(&heads);
+    for (panel, cell, treatment) in &cells {
+        let levels = factors.iter().map(|name| treatment.level(name).unwrap_or_default());
+        let ends = cell.estimate.map_or_else(Default::default, |it| {
+            [it.point, it.low, it.high].map(|end| end.to_string())
+        });
+        let [value, low, high] = ends;
+        let rest = [panel.response.name.clone(), value, low, high];
+        let last = [panel.response.unit.name().to_string(), cell.trials.to_string()];
+        table.row(levels.map(String::from).chain(rest).chain(last));
+    }
+    Some(table)
 }
 
 /// Whether nothing in a figure was measured.

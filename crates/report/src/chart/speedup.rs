@@ -64,7 +64,7 @@ impl Material<'_, '_> {
             false => analysis::ask(self.design, records, &quantity).estimate,
         };
         let times = if shown.plot.drawn == Drawn::Efficiency { WHOLE / n } else { 1.0 };
-        Some(Cell::alone(plain.label, speedup?.map(|it| it * times), plain.trials))
+        Some(plain.with(speedup?.map(|it| it * times)))
     }
 
     /// Returns the laws of some lines and the ideal line, with what the laws are in a sentence.

@@ -23,6 +23,7 @@ fn bar(lines: usize) -> Block<'static> {
         drawing: Box::new(Bar(lines)),
         caption: vec!["Each mark is one trial.".into()],
         numbers: None,
+        data: None,
         shown: false,
     })
 }

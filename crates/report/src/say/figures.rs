@@ -73,7 +73,7 @@ fn saved(place: Option<&str>, figure: &Figure<'_>, source: &str, sheet: Sheet) -
         name,
         caption: caption.collect::<Vec<_>>().join(" "),
         svg: paint::picture(&drawing, &Around { title: &title, keys, source }, sheet),
-        csv: figure.numbers.as_ref().map(paint::csv),
+        csv: figure.data.as_ref().or(figure.numbers.as_ref()).map(paint::csv),
         title,
     }
 }
