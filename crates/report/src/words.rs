@@ -37,8 +37,8 @@ pub(crate) fn verdict(verdict: Verdict) -> &'static str {
     }
 }
 
-/// Returns a claim's verdict with the region that it was tested against: "Refuted (claimed: at least 2×)",
-/// "Inconclusive, points to true (claimed: at most 5 %)".
+/// Returns a claim's verdict with the region that it was tested against: "Refuted (claimed: ≥ 2×)",
+/// "Inconclusive, points to true (claimed: ≤ 5 %)".
 pub(crate) fn judged(claim: &ClaimResult, design: &Design) -> String {
     let points = match claim.open.and_then(|open| open.leans) {
         Some(Verdict::Supported) => ", points to true",
@@ -86,7 +86,7 @@ pub(crate) fn lost(lost: &Lost) -> String {
 }
 
 /// Returns where a claim's number must lie. Of something that is counted whole, a region ends between two
-/// counts, so that none lies on its edge, and its words name the counts in it: "5 or more" for "at least 4.5".
+/// counts, so that none lies on its edge, and its words name the counts in it: "≥ 5" for 4.5 and more.
 pub(crate) fn claimed(
     quantity: &Quantity,
     holds_if: Region,
@@ -104,22 +104,22 @@ pub(crate) fn claimed(
     match ends.map(|end| end.unwrap_or_default()) {
         [low, high] if holds_if.low.is_none() => match high.floor() {
             0.0 => "none".into(),
-            most => format!("{} at most", whole(most.max(low))),
+            most => format!("≤ {}", whole(most.max(low))),
         },
-        [low, _] if holds_if.high.is_none() => format!("{} or more", whole(low.ceil())),
+        [low, _] if holds_if.high.is_none() => format!("≥ {}", whole(low.ceil())),
         [low, high] if low.ceil() == high.floor() => whole(low.ceil()),
-        [low, high] => format!("between {} and {}", whole(low.ceil()), whole(high.floor())),
+        [low, high] => format!("{} to {}", whole(low.ceil()), whole(high.floor())),
     }
 }
 
-/// Where a number must lie, in its own terms: "between 2.0× and 3.0×", "at least 15×".
+/// Where a number must lie, in its own terms: "2.0× to 3.0×", "≥ 15×".
 pub(crate) fn region(region: Region, terms: Terms<'_>) -> String {
     let end = |x: f64| number::limit(x, terms);
     match (region.low, region.high) {
         (Some(low), Some(high)) if low == high => end(low),
-        (Some(low), Some(high)) => format!("between {} and {}", end(low), end(high)),
-        (Some(low), None) => format!("at least {}", end(low)),
-        (None, Some(high)) => format!("at most {}", end(high)),
+        (Some(low), Some(high)) => format!("{} to {}", end(low), end(high)),
+        (Some(low), None) => format!("≥ {}", end(low)),
+        (None, Some(high)) => format!("≤ {}", end(high)),
         (None, None) => "anywhere".into(),
     }
 }

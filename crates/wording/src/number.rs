@@ -330,7 +330,9 @@ fn parts_with(estimate: &Estimate, terms: Terms<'_>, fewer: usize) -> Parts {
         return Parts { point, interval: String::new() };
     }
     let largest = ends.iter().filter(|x| x.is_finite()).fold(0.0_f64, |a, x| a.max(x.abs()));
-    let reference = if estimate.point == 0.0 { largest } else { estimate.point };
+    // An interval that reaches from a few per million to a percentage is read as percentages.
+    let is_wide = terms == Terms::Frequency && largest >= PER_MILLION_BELOW;
+    let reference = if estimate.point == 0.0 || is_wide { largest } else { estimate.point };
     let frame = frame(terms, reference);
     let [low, high] = ends.map(|x| x / frame.divisor);
     let point = estimate.point / frame.divisor;

@@ -186,7 +186,7 @@ impl<'a> Material<'a, '_> {
             lines_of: lines_of.join(" and "),
             left_out,
             definition: (!fitted.is_empty()).then(|| fitted.join(" ")),
-            absent: missing::of_treatments(witnessed, &planned),
+            absent: missing::of_figure(witnessed, &planned),
             ..Figure::bare(declared.title.clone(), Body::Panels { axis, panels })
         })
     }

@@ -12,6 +12,9 @@ use model::{ClaimResult, Design, Estimate, Grade, OpenWhy, QuantityResult, Verdi
 use wording::number::{self, Terms, result_parts, rough, terms};
 use wording::{capital, counted, short};
 
+/// This number of claims of a chapter are shown in any case.
+const FEW: usize = 3;
+
 /// What contradicts people comes first.
 const ORDER: [Verdict; 3] = [Verdict::Refuted, Verdict::Supported, Verdict::Inconclusive];
 
@@ -63,10 +66,14 @@ pub(crate) fn claims(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     ]
 }
 
-/// Returns the `most` important claims of an experiment: the first that were decided, or else the first.
+/// Returns the `most` important claims of an experiment: the first that were decided, or else the first; one without a
+/// number only where few have one.
 pub(crate) fn key(chapter: &Chapter<'_>, most: usize) -> Vec<Claim> {
     let mut all: Vec<&ClaimResult> = chapter.summary.claims.iter().collect();
-    all.sort_by_key(|claim| claim.verdict == Verdict::Inconclusive);
+    let has_number = |claim: &&ClaimResult| claim.result.estimate.is_some();
+    all.sort_by_key(|claim| (!has_number(claim), claim.verdict == Verdict::Inconclusive));
+    let known = all.iter().filter(|claim| has_number(claim)).count();
+    let most = most.min(known.max(FEW));
     all.into_iter().take(most).map(|result| claim(chapter, result)).collect()
 }
 
@@ -238,8 +245,8 @@ pub(crate) fn open(claim: &ClaimResult, design: &Design) -> Option<String> {
     let missing = match (open.more_blocks, claim.agreeing_blocks) {
         _ if open.why == OpenWhy::Lost => "a verdict takes trials that give one".into(),
         _ if open.why == OpenWhy::Changed => "blocks of a steady level decide it".into(),
-        (Some(1), _) => "1 more block that agrees alike decides it".into(),
-        (Some(n), _) => format!("{n} more blocks that agree alike decide it"),
+        (Some(1), _) => "1 more such block decides it".into(),
+        (Some(n), _) => format!("{n} more such blocks decide it"),
         (None, Some(_)) if claim.independent_blocks.is_some() => {
             "blocks farther apart in time may decide it".into()
         }

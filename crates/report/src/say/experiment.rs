@@ -41,7 +41,15 @@ pub(crate) fn in_short<'a>(
             block => blocks.push(block),
         }
     }
-    blocks.push(Block::KeyClaims(claims::key(chapter, CLAIMS_MAX)));
+    let claims = claims::key(chapter, CLAIMS_MAX);
+    let rest = chapter.summary.claims.len().min(CLAIMS_MAX) - claims.len();
+    blocks.push(Block::KeyClaims(claims));
+    if rest > 0 {
+        blocks.push(Block::small(format!(
+            "{} without a number.",
+            counted(rest as u64, "more claim")
+        )));
+    }
     blocks.push(Block::small(format!("With --all: {}.", more.join(", "))));
     blocks
 }

@@ -4,25 +4,35 @@ use super::chapter::Chapter;
 use crate::doc::Text;
 use crate::words;
 use model::{FindingResult, QuantityResult};
-use wording::number;
+use wording::number::{self, Parts};
 
 /// Returns a finding's sentence with its number standing out, with what a share leaves unexplained; or
 /// why there is none.
 pub(crate) fn sentence(chapter: &Chapter<'_>, finding: &FindingResult) -> Text {
+    let rest = number::rest(&finding.result).map(|rest| format!(" {rest}"));
+    said(chapter, finding, |_| true).then(rest.unwrap_or_default())
+}
+
+/// Returns the same for an answer: the counts of a rate, and what a share leaves, stand with the finding. Of none and of all
+/// they are the number.
+pub(crate) fn answer(chapter: &Chapter<'_>, finding: &FindingResult) -> Text {
+    let is_limit = |number: &Parts| number.interval.is_empty();
+    said(chapter, finding, is_limit)
+}
+
+fn said(chapter: &Chapter<'_>, finding: &FindingResult, counts: fn(&Parts) -> bool) -> Text {
     let result = &finding.result;
     if result.estimate.is_none() {
         let sentence = words::without_number(&finding.sentence);
         return chapter.missing(result).text().then(Text::quiet(format!(" (Asked: {sentence})")));
     }
     let (before, number, after) = number::sentence_parts(&finding.sentence, result);
-    let aside = number::aside(result).filter(|_| number.is_some());
+    let aside = number::aside(result).filter(|_| number.as_ref().is_some_and(counts));
     let aside = aside.map(|aside| Text::quiet(format!(" ({aside})")));
-    let rest = number::rest(result).map(|rest| format!(" {rest}"));
     Text::from(before)
         .then(number.map(Text::number).unwrap_or_default())
         .then(aside.unwrap_or_default())
         .then(after)
-        .then(rest.unwrap_or_default())
 }
 
 /// Returns what is to be known of a number. That it is exact is seen: it has no interval.

@@ -141,15 +141,32 @@ impl Measured<'_> {
 
 /// Returns why some treatments have no number; `None` if all of them have completed trials.
 pub(crate) fn of_treatments(measured: Measured<'_>, treatments: &[Treatment]) -> Option<Missing> {
+    of_each(measured, treatments, |fate| fate.reason)
+}
+
+/// Returns the same beside a figure: why a treatment was refused stands once in its chapter.
+pub(crate) fn of_figure(measured: Measured<'_>, treatments: &[Treatment]) -> Option<Missing> {
+    of_each(measured, treatments, |fate| if fate.place == 0 { String::new() } else { fate.reason })
+}
+
+fn of_each(
+    measured: Measured<'_>,
+    treatments: &[Treatment],
+    reason: fn(Fate) -> String,
+) -> Option<Missing> {
     let mut by_fate: BTreeMap<Fate, Vec<&Treatment>> = BTreeMap::new();
     for treatment in treatments {
         if let Some(fate) = measured.fate(treatment) {
             by_fate.entry(fate).or_default().push(treatment);
         }
     }
-    let mut reasons = by_fate
-        .into_iter()
-        .map(|(fate, same)| (fate.lead, named(measured.design, &same, treatments) + &fate.reason));
+    let mut by_lead: BTreeMap<(u8, String), Vec<String>> = BTreeMap::new();
+    for (fate, same) in by_fate {
+        let key = (fate.place, fate.lead.clone());
+        let names = named(measured.design, &same, treatments);
+        by_lead.entry(key).or_default().push(names + &reason(fate));
+    }
+    let mut reasons = by_lead.into_iter().map(|((_, lead), each)| (lead, each.join("; ")));
     let (lead, first) = reasons.next()?;
     let others: String = reasons.map(|(lead, why)| format!("; {lead}: {why}")).collect();
     Some(Missing { word: lead.replace("measured in profile", "in"), lead, why: first + &others })

@@ -112,7 +112,7 @@ pub(crate) fn answer(chapter: &Chapter<'_>) -> Text {
     let declared = chapter.design.answers.iter();
     let declared = declared.filter_map(|id| findings.iter().find(|finding| finding.id == *id));
     let measured = declared.filter(|finding| finding.result.estimate.is_some());
-    let said = measured.map(|finding| finding::sentence(chapter, finding));
+    let said = measured.map(|finding| finding::answer(chapter, finding));
     let said = said.reduce(|all, one| all.then(" ").then(one));
     let own = chapter.own_answer().map(Text::from);
     own.or(said)

@@ -289,7 +289,7 @@ mod tests {
         };
         assert_eq!(truth_of(Region::within(2.0, 2.0)), "2×");
         assert_eq!(truth_of(Region::within(1.9, 2.1)), "1.9× to 2.1×");
-        assert_eq!(truth_of(Region::above(1.5)), "at least 1.5×");
+        assert_eq!(truth_of(Region::above(1.5)), "≥ 1.5×");
         // Beside a number it has as many digits as that.
         assert_eq!(truth(&planted(Region::within(2.0, 2.0), true, false, true)), "2.00×");
     }

@@ -4,9 +4,9 @@ use model::{Options, Profile};
 
 #[test]
 fn regions_are_read_in_the_terms_of_the_number() {
-    assert_eq!(region(Region::above(15.0), Terms::Times), "at least 15×");
-    assert_eq!(region(Region::below(9e3), Terms::In(&Unit::Ns)), "at most 9 µs");
-    assert_eq!(region(Region::within(0.5, 0.8), Terms::Share), "between 50 % and 80 %");
+    assert_eq!(region(Region::above(15.0), Terms::Times), "≥ 15×");
+    assert_eq!(region(Region::below(9e3), Terms::In(&Unit::Ns)), "≤ 9 µs");
+    assert_eq!(region(Region::within(0.5, 0.8), Terms::Share), "50 % to 80 %");
     assert_eq!(region(Region { low: None, high: None }, Terms::Plain), "anywhere");
 }
 
