@@ -132,8 +132,8 @@ pub const CATALOG: &[Experiment] = &[
     null::EXPERIMENT,
 ];
 
-/// Returns what a trial of an experiment took on average in the recorded default session, or one with a dearer level
-/// that this session lacks by hand, in nanoseconds; 0 of one that was not recorded.
+/// Returns what a trial of an experiment took on average in the recorded default session, or, by hand, one with a
+/// more expensive level that this session lacks, in nanoseconds; 0 of one that was not recorded.
 pub fn typical_trial_ns(experiment: &str, treatment: &Treatment) -> u64 {
     let lines = include_str!("costs.tsv").lines().filter_map(|line| line.split_once('\t'));
     let own = lines.filter(|(of, _)| match of.split_once(' ') {

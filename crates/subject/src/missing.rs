@@ -110,18 +110,17 @@ pub fn named_files(subject: &Subject, treatment: &Treatment) -> BTreeSet<PathBuf
     for words in commands() {
         // What starts another program (env, nice, taskset, time) names it among its first words.
         let path = path_of(subject, words, &fill);
-        let lookup = |program: &String| {
+        named.extend(words.iter().take(LAUNCHER_WORDS).filter_map(|program| {
             let (program, folder, path) = (program.clone(), filled.folder.clone(), path.clone());
             Lookup { program, folder, path }.find()
-        };
-        named.extend(words.iter().take(LAUNCHER_WORDS).filter_map(lookup));
+        }));
     }
     let texts: Vec<String> = commands().flatten().cloned().chain(values).collect();
     // A text may be a line for a shell, or name its files in a list, or behind a `=`, an `@` or an option's letter.
     let parts = texts.iter().flat_map(|text| {
         let pieces = text.split(|c: char| c.is_whitespace() || "=;|&<>()\"'`:,@".contains(c));
-        let behind = |piece| str::strip_prefix(piece, "-").and_then(|option| option.get(1..));
-        pieces.flat_map(move |piece| [Some(piece), behind(piece)]).flatten().chain([text.as_str()])
+        let behind = pieces.clone().filter_map(|piece| piece.strip_prefix('-')?.get(1..));
+        pieces.chain(behind).chain([text.as_str()])
     });
     named.extend(parts.filter(|part| !part.is_empty()).map(|part| folder.join(part)));
     let interpreters: Vec<PathBuf> =

@@ -58,8 +58,8 @@ impl Course {
         let base = base(&treatments, options);
         let compared = analysis::compared(&design, &treatments);
         let places: BTreeMap<Treatment, usize> = treatments.iter().cloned().zip(0..).collect();
-        let typical_ns = |treatment| experiments::typical_trial_ns(&design.id, treatment);
-        let typical_ns: u64 = treatments.iter().map(typical_ns).sum();
+        let typical_ns = treatments.iter().map(|it| experiments::typical_trial_ns(&design.id, it));
+        let typical_ns: u64 = typical_ns.sum();
         let questions = analysis::questions(&design, &treatments);
         let questions = questions.iter().map(|question| {
             (

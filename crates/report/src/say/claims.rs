@@ -70,9 +70,10 @@ pub(crate) fn claims(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
 /// number only where few have one.
 pub(crate) fn key(chapter: &Chapter<'_>, most: usize) -> Vec<Claim> {
     let mut all: Vec<&ClaimResult> = chapter.summary.claims.iter().collect();
-    let has_number = |claim: &&ClaimResult| claim.result.estimate.is_some();
-    all.sort_by_key(|claim| (!has_number(claim), claim.verdict == Verdict::Inconclusive));
-    let known = all.iter().filter(|claim| has_number(claim)).count();
+    all.sort_by_key(|claim| {
+        (claim.result.estimate.is_none(), claim.verdict == Verdict::Inconclusive)
+    });
+    let known = all.iter().filter_map(|claim| claim.result.estimate).count();
     let most = most.min(known.max(FEW));
     all.into_iter().take(most).map(|result| claim(chapter, result)).collect()
 }

@@ -249,11 +249,11 @@ fn blame(chapter: &Chapter<'_>, name: &str) -> &'static str {
 
 /// Names the treatments that had this outcome for this reason.
 fn of_outcome(chapter: &Chapter<'_>, outcome: &OutcomeCount) -> String {
-    let is_it = |witness: &&&Record| match &witness.outcome {
+    let some = chapter.witnesses.iter().filter(|witness| match &witness.outcome {
         Outcome::Unsupported { reason } => *reason == outcome.reason,
         _ => outcome.treatments.contains(&witness.treatment),
-    };
-    let some = chapter.witnesses.iter().filter(is_it).map(|witness| &witness.treatment);
+    });
+    let some = some.map(|witness| &witness.treatment);
     let mut some: Vec<&Treatment> = some.collect();
     some.sort_by_cached_key(|treatment| words::place(chapter.design, treatment));
     missing::named(chapter.design, &some, &chapter.design.treatments(chapter.profile))

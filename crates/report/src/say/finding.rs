@@ -16,8 +16,7 @@ pub(crate) fn sentence(chapter: &Chapter<'_>, finding: &FindingResult) -> Text {
 /// Returns the same for an answer: the counts of a rate, and what a share leaves, stand with the finding. Of none and of all
 /// they are the number.
 pub(crate) fn answer(chapter: &Chapter<'_>, finding: &FindingResult) -> Text {
-    let is_limit = |number: &Parts| number.interval.is_empty();
-    said(chapter, finding, is_limit)
+    said(chapter, finding, |number| number.interval.is_empty())
 }
 
 fn said(chapter: &Chapter<'_>, finding: &FindingResult, counts: fn(&Parts) -> bool) -> Text {

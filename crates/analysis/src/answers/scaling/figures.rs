@@ -135,13 +135,17 @@ pub fn figures(text: &str) -> Result<Figures, String> {
 fn upright(text: &str) -> Option<String> {
     let rows: Vec<Vec<&str>> = text.lines().filter(|line| !line.is_empty()).map(fields).collect();
     let (name, first) = rows.first()?.split_first()?;
-    let is_number = |field: &&str| number(field, Workers, false).is_some();
-    let is_lying = first.len() > 1 && first.iter().all(is_number) && meaning(name) == Some(Workers);
-    if !is_lying || rows.iter().any(|row| row.len() != rows[0].len()) {
+    let is_table = first.iter().all(|field| number(field, Workers, false).is_some())
+        && rows.iter().all(|row| row.len() == rows[0].len());
+    if first.len() < 2 || !is_table || meaning(name) != Some(Workers) {
         return None;
     }
-    let column = |place: usize| rows.iter().map(|row| row[place]).collect::<Vec<_>>().join("\t");
-    Some((0..rows[0].len()).map(column).collect::<Vec<_>>().join("\n"))
+    let mut upright = String::new();
+    for place in 0..rows[0].len() {
+        let column: Vec<&str> = rows.iter().map(|row| row[place]).collect();
+        upright += &(column.join("\t") + "\n");
+    }
+    Some(upright)
 }
 
 fn fields(line: &str) -> Vec<&str> {
@@ -176,8 +180,8 @@ fn meaning(name: &str) -> Option<Meaning> {
     let name = name.to_lowercase().replace(['_', '-'], " ");
     let (plain, unit) = name.split_once(['(', '[']).unwrap_or((&name, ""));
     let words: Vec<&str> = plain.split_whitespace().collect();
-    let is_qualifier = |word: &&&str| NAMES[&Qualifier].iter().any(|known| known == *word);
-    let qualifiers = words.iter().take_while(is_qualifier).count();
+    let qualifiers = words.iter().take_while(|word| NAMES[&Qualifier].contains(&word.to_string()));
+    let qualifiers = qualifiers.count();
     // A qualifier may be the name itself: “elapsed”.
     let named = (0..=qualifiers).find_map(|from| known(&words[from..].join(" ")));
     let named = named.or_else(|| known(&name)).or_else(|| form(plain));
@@ -186,17 +190,16 @@ fn meaning(name: &str) -> Option<Meaning> {
 
 /// Returns the meaning of a name that is known.
 fn known(name: &str) -> Option<Meaning> {
-    let is_it = |known: &String| known == name;
-    NAMES.iter().find(|(_, names)| names.iter().any(is_it)).map(|(meaning, _)| *meaning)
+    let found = NAMES.iter().find(|(_, names)| names.iter().any(|known| known == name));
+    found.map(|(meaning, _)| *meaning)
 }
 
 /// Returns the meaning of a name or unit by its form: something by time is a throughput, and time by something a time.
 fn form(text: &str) -> Option<Meaning> {
     let (over, under) = text.split_once('/').or_else(|| text.split_once(" per "))?;
-    let is_time = |text: &str| UNITS.iter().any(|(unit, _)| text.trim() == *unit);
-    match (is_time(over), is_time(under)) {
-        (_, true) => Some(Throughput),
-        (true, _) => Some(Time),
+    match [over, under].map(|text| UNITS.iter().any(|(unit, _)| text.trim() == *unit)) {
+        [_, true] => Some(Throughput),
+        [true, _] => Some(Time),
         _ => None,
     }
 }

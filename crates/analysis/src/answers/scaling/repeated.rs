@@ -44,12 +44,12 @@ impl Added {
     fn of(case: &Case<'_>, one: At<'_>) -> Option<Self> {
         let alone = one.level.values(ScaleTrial::cpu_each_ns);
         let added = |n: f64, each: &[f64]| Some((ratio(each, &alone)?.point - 1.0) / (n - 1.0));
-        let more = || case.levels.iter().filter(|level| level.n > 1.0);
-        let of = |level: &Level<'_>| added(level.n, &level.values(ScaleTrial::cpu_each_ns));
-        let levels: Vec<f64> = more().map(of).collect::<Option<_>>()?;
-        let slowed =
-            more().zip(&levels).map(|(level, added)| (1.0 + (level.n - 1.0) * added) / level.n);
-        let slowed = slowed.collect();
+        let (mut levels, mut slowed) = (Vec::new(), Vec::new());
+        for level in case.levels.iter().filter(|level| level.n > 1.0) {
+            let more = added(level.n, &level.values(ScaleTrial::cpu_each_ns))?;
+            levels.push(more);
+            slowed.push((1.0 + (level.n - 1.0) * more) / level.n);
+        }
         let placed = case.placed.first().and_then(|first| {
             let own = case.placed.iter().filter(|trial| trial.n == first.n);
             added(first.n, &own.filter_map(|trial| trial.cpu_each_ns()).collect::<Vec<_>>())
@@ -60,8 +60,8 @@ impl Added {
     }
 
     fn is_whole(&self) -> bool {
-        let is_at_least = |slowed: &f64| (1.0 - WHOLE..=SLOWED).contains(slowed);
-        self.on_one_cpu.is_some_and(is_whole) && self.slowed.iter().all(is_at_least)
+        self.on_one_cpu.is_some_and(is_whole)
+            && self.slowed.iter().all(|slowed| (1.0 - WHOLE..=SLOWED).contains(slowed))
     }
 
     /// Reports whether workers could repeat the job or a part of it, where no trial on one CPU shows it: several numbers
@@ -73,8 +73,8 @@ impl Added {
 
     /// Returns the least and the most that a worker adds at any level and on one CPU.
     fn ends(&self) -> (f64, f64) {
-        let all = || self.levels.iter().copied().chain(self.on_one_cpu);
-        (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max))
+        let all = self.levels.iter().copied().chain(self.on_one_cpu);
+        all.fold((f64::INFINITY, 0.0), |(least, most), it| (it.min(least), it.max(most)))
     }
 
     /// Returns by what part of it the amount varies from level to level and from CPU to CPU.

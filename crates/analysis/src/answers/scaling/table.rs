@@ -68,20 +68,10 @@ impl Slip {
         if is_near && no_law(choice.fit().ok()?, &others).is_some() {
             return None;
         }
-        let against = |fitted: &Fit| {
-            let expected = fitted.throughput(n).ok().filter(|_| fitted.freedom >= 2)?;
-            let spread = fitted.residual_deviation().max(1e-6 * expected);
-            if spread > EXACT * mean || (throughput / expected - 1.0).abs() < SLIP {
-                return None;
-            }
-            let freedom = fitted.freedom as f64;
-            let (low, high) = fitted.interval_at(n).ok()?;
-            let of_curve = (high - low) / 2.0 / student_quantile(freedom, 1.0 - fit::LEVEL);
-            let t = (throughput - expected).abs() / spread.hypot(of_curve);
-            Some((expected, student_outside(freedom, t), t))
-        };
-        let (expected, ..) = against(choice.fit().ok()?)?;
-        let all: Vec<_> = plausible(&choice).map(against).collect::<Option<_>>()?;
+        let at = Point::new(n, throughput);
+        let (expected, ..) = against(choice.fit().ok()?, at, mean)?;
+        let all = plausible(&choice).map(|fitted| against(fitted, at, mean));
+        let all: Vec<_> = all.collect::<Option<_>>()?;
         let (_, p, t) = all.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
         Some((Slip { row, n, throughput, expected, law: choice.law() }, p, t))
     }
@@ -97,6 +87,21 @@ impl Slip {
             figure(self.expected),
         )
     }
+}
+
+/// Returns what a row would have by a law, how often chance puts it so far from that, and its distance in standard errors;
+/// `None` where it is near, or where rows of this mean follow no law closely.
+fn against(fitted: &Fit, row: Point, mean: f64) -> Option<(f64, f64, f64)> {
+    let expected = fitted.throughput(row.n).ok().filter(|_| fitted.freedom >= 2)?;
+    let spread = fitted.residual_deviation().max(1e-6 * expected);
+    if spread > EXACT * mean || (row.throughput / expected - 1.0).abs() < SLIP {
+        return None;
+    }
+    let freedom = fitted.freedom as f64;
+    let (low, high) = fitted.interval_at(row.n).ok()?;
+    let of_curve = (high - low) / 2.0 / student_quantile(freedom, 1.0 - fit::LEVEL);
+    let t = (row.throughput - expected).abs() / spread.hypot(of_curve);
+    Some((expected, student_outside(freedom, t), t))
 }
 
 /// Returns how far rows lie from a law, as the reason for it goes on.
@@ -221,7 +226,7 @@ mod tests {
             named += usize::from(found.is_some_and(|slip| slip.row == row));
         }
         assert!(named >= 36, "{named} of 40");
-        // A table that is flat but for noise has none, and the last row of one that bends is none.
+        // A table that is flat, with noise, has none, and the last row of one that bends is none.
         let mut noise = |reach: f64| 1.0 + reach * (2.0 * draws.random::<f64>() - 1.0);
         let flat =
             |_| [1.0, 2.0, 4.0, 8.0, 12.0, 16.0, 24.0, 32.0].map(|n| (n, 100.0 * noise(0.05)));
