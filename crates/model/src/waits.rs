@@ -190,7 +190,7 @@ pub struct Watched {
     pub cpu_ns: u64,
     /// The most processes at once.
     pub processes: u32,
-    /// The most threads at once.
+    /// The most threads at once that were counted: at least that many.
     pub threads_at_once: u32,
     /// How many looks there were.
     pub looks: u32,
@@ -208,6 +208,10 @@ pub struct Watched {
     /// The part of the waiting time of threads that were counted and not looked at, in ns: of a crowd, a sample is.
     #[serde(default)]
     pub unread_ns: u64,
+    /// The part of the CPU time of threads that had ended by the next look, or of a crowd were not looked at, in ns: the
+    /// kernel's sums have it, and how long they were ready or waited is not known.
+    #[serde(default)]
+    pub unseen_cpu_ns: u64,
     /// Elapsed time in which no thread ran or was ready to run, in ns.
     pub still_ns: u64,
     /// What threads waited for, the longest first.

@@ -109,9 +109,6 @@ pub(crate) struct Threads {
     all: HashMap<Name, Thread>,
     /// Those that the last look found.
     living: Vec<Name>,
-    /// Threads that the last look counted and did not read, and the time of all such, in ns.
-    unread: u64,
-    unread_ns: u64,
     /// The program has ended.
     is_over: bool,
     /// Threads that one look alone found, and the time of threads that had ended before a look, in ns.
@@ -126,19 +123,15 @@ impl Threads {
             cell_ns: FIRST_CELL_NS,
             all: HashMap::new(),
             living: Vec::new(),
-            unread: 0,
-            unread_ns: 0,
             is_over: false,
             brief: 0,
             unseen_ns: 0,
         }
     }
 
-    /// Notes how many threads a look counted and did not read, or that the program has ended since the look before.
-    pub(crate) fn unread(&mut self, threads: Option<u64>, interval_ns: u64) {
-        self.is_over = threads.is_none();
-        self.unread = threads.unwrap_or(self.unread);
-        self.unread_ns += self.unread * interval_ns;
+    /// Notes that the program has ended since the look before.
+    pub(crate) fn end(&mut self) {
+        self.is_over = true;
     }
 
     /// Notes what threads did between two looks.
@@ -236,13 +229,14 @@ impl Threads {
         idle
     }
 
-    /// Enters all that is known. `names` are those of the waits; `still` is the elapsed time in which nothing
-    /// ran, by the wait that explains it.
+    /// Enters all that is known. `names` are those of the waits; `counted_ns` is the time of all threads of a crowd;
+    /// `still` is the elapsed time in which nothing ran, by the wait that explains it.
     pub(crate) fn enter(
         &self,
         watched: &mut Watched,
         names: &[Named],
         asker: &Asker,
+        counted_ns: u64,
         still: impl Iterator<Item = (Option<WaitId>, i64)>,
     ) {
         let mut list = List { names, asker, waits: Vec::new(), places: HashMap::new() };
@@ -251,9 +245,10 @@ impl Threads {
         let is_of_crowd = |(pid, tid): &Name| pid != tid && (*pid, *tid) != TOGETHER;
         let crowd = self.all.iter().filter(|(name, _)| is_of_crowd(name));
         let crowd_ns: i64 = crowd.map(|(_, thread)| thread.time.waiting.max(0)).sum();
-        let unread = self.unread_ns as f64 / crowd_ns.max(1) as f64;
+        watched.time = self.all.values().map(|one| one.time.shown()).fold(watched.time, sum);
+        watched.unread_ns = counted_ns.saturating_sub(watched.time.all_ns());
+        let unread = watched.unread_ns as f64 / crowd_ns.max(1) as f64;
         for (name, thread) in &self.all {
-            watched.time = sum(watched.time, thread.time.shown());
             let works = is_working(name);
             let times = if is_of_crowd(name) { 1.0 + unread } else { 1.0 };
             for (id, (ns, found)) in thread.named() {
@@ -264,8 +259,8 @@ impl Threads {
                 wait.found += found;
             }
         }
-        watched.time.waiting_ns += self.unread_ns;
-        (watched.brief_threads, watched.unread_ns) = (self.brief, self.unread_ns);
+        watched.time.waiting_ns += watched.unread_ns;
+        watched.brief_threads = self.brief;
         watched.unseen_ns = self.unseen_ns.max(0) as u64;
         still.for_each(|(id, ns)| list.entry(id).still_ns += ns.max(0) as u64);
         list.unite_files();
@@ -449,8 +444,12 @@ mod tests {
     }
 
     fn entered(threads: &Threads, names: &[Named]) -> Watched {
+        entered_of(threads, names, 0)
+    }
+
+    fn entered_of(threads: &Threads, names: &[Named], counted_ns: u64) -> Watched {
         let mut watched = Watched::default();
-        threads.enter(&mut watched, names, &Asker::default(), std::iter::empty());
+        threads.enter(&mut watched, names, &Asker::default(), counted_ns, std::iter::empty());
         watched
     }
 
@@ -496,13 +495,12 @@ mod tests {
         let mut threads = Threads::new(0);
         let crowd: Vec<Doing> =
             (1..=4).map(|tid| doing(tid, 0, 100, Some(usize::from(tid == 4)))).collect();
-        threads.unread(Some(30), 100 * MS);
         threads.note(0, 100 * MS, &crowd);
         // The program ends: who was there at the last look is taken to have been there until then.
-        threads.unread(None, 100 * MS);
+        threads.end();
         threads.note(100 * MS, 200 * MS, &[]);
         let names = [named(WaitKind::Timer, "a"), named(WaitKind::Lock, "b")];
-        let watched = entered(&threads, &names);
+        let watched = entered_of(&threads, &names, (4 + 30) * 200 * MS);
         assert_eq!(watched.time.waiting_ns, (4 + 30) * 200 * MS);
         assert_eq!(watched.unread_ns, 30 * 200 * MS);
         let crowd_of = |wait: &WatchedWait| (wait.ns + wait.idle_ns) / MS;

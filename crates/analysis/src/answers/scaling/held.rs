@@ -211,7 +211,8 @@ fn runner(seen: &[(&ScaleTrial, &Waits)]) -> Option<Alone> {
     let mut all: BTreeMap<(bool, &str), Vec<&Runner>> = BTreeMap::new();
     for (_, waits) in seen {
         // Workers often have one name: of each trial, the one that ran most counts.
-        let others = waits.runners.iter().filter(|one| !one.is_first);
+        // Threads that no look saw have no name.
+        let others = waits.runners.iter().filter(|one| !one.is_first && !one.name.is_empty());
         let first = waits.runners.iter().find(|one| one.is_first);
         for one in others.max_by_key(|one| one.idle_ns).into_iter().chain(first) {
             all.entry((one.is_first, &one.name)).or_default().push(one);
