@@ -72,6 +72,16 @@ pub fn is_of_runtime(what: &str) -> bool {
     is_of_go(what) || what == JAVA_THREADS
 }
 
+/// Reports whether what is waited for may be held as a lock is, though its kind does not say so: a semaphore, or what a
+/// runtime hides.
+pub fn may_be_held(kind: WaitKind, what: &str) -> bool {
+    match kind {
+        WaitKind::Signal => what.contains("semaphore"),
+        WaitKind::Hidden => !is_of_runtime(what),
+        _ => false,
+    }
+}
+
 /// One thing that threads waited for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Wait {
@@ -94,6 +104,10 @@ pub struct Wait {
     /// Elapsed time in which no thread of the program ran or was ready to run, as far as this wait
     /// explains it, in ns.
     pub still_ns: u64,
+    /// Elapsed time in which no thread ran or was ready, while the thread whose wait explains that was one that also
+    /// waited for this at other times, in ns: those take turns.
+    #[serde(default)]
+    pub turns_ns: u64,
     /// Looks that found a thread waiting for it.
     pub looks: u32,
     /// Looks that found a thread in the same wait as the look before: it had not run since.

@@ -227,6 +227,9 @@ pub struct WhyWait {
     pub holder: String,
     /// By elapsed time.
     pub share: Estimate,
+    /// A lock, or what those take turns to hold who sleep while nothing runs.
+    #[serde(default)]
+    pub is_held: bool,
 }
 
 /// A number that the kernel counted of the program with nothing taken.

@@ -3,11 +3,21 @@
 use super::level::{Level, centre};
 use super::trials::ScaleTrial;
 use crate::stats::order;
-use model::{Estimate, Runner, ScaleWait, Wait, WaitKind, Waits};
+use model::{Estimate, Runner, ScaleWait, Wait, WaitKind, Waits, may_be_held};
 use std::collections::BTreeMap;
 
 /// The share of its time at which a thread that also runs with others counts as a worker.
 const WORKER_SHARE: f64 = 0.25;
+
+/// A lock that is waited for nearly as much as something else is held by those who wait for that.
+pub(crate) const HELD: f64 = 0.75;
+
+/// While nothing runs, those sleep who also wait for a lock that they hold, for at least this part of the time. Of n
+/// workers one may never find it held.
+pub(crate) const TURNS: f64 = 0.5;
+
+/// What each of several trials shows to this part is there, however much they differ.
+const IN_EACH: f64 = 0.1;
 
 /// What explains more than half of something explains most of it.
 const MOST: f64 = 0.5;
@@ -21,6 +31,8 @@ pub(super) struct Held {
     pub(super) still: f64,
     /// The wait that explains most of that time, with its share of the elapsed time.
     pub(super) still_for: Option<(Wait, f64)>,
+    /// What those waited for, at other times, who slept while nothing ran: the part of that time.
+    turns: BTreeMap<Key, f64>,
     /// The number of CPUs that the running threads together could use.
     pub(super) cpus: Option<u32>,
     /// The thread that ran in most of the time in which workers were idle.
@@ -88,6 +100,7 @@ impl Held {
             still: still / elapsed,
             cpus: seen.iter().filter_map(|(_, waits)| waits.cpus).max(),
             still_for: still_for(&seen, elapsed),
+            turns: turns(&seen, still),
             runner: runner(&seen),
             balance: balance(&seen, level.n),
             spells: spells(&seen),
@@ -114,8 +127,28 @@ impl Held {
         let sums = own.map(|(_, shares)| shares.clone()).reduce(|sums, shares| {
             sums.into_iter().zip(shares).map(|(sum, share)| sum + share).collect()
         });
-        let share = sums.and_then(|sums| centre(&sums));
-        share.is_some_and(|share| sampled(share, self.samples).low > 0.0)
+        sums.is_some_and(|sums| {
+            let in_each = sums.len() > 1 && sums.iter().all(|share| *share >= IN_EACH);
+            in_each || centre(&sums).is_some_and(|share| sampled(share, self.samples).low > 0.0)
+        })
+    }
+
+    /// Returns the lock that is held by those of n workers who wait for something else, for `waited` of their time:
+    /// others wait for it nearly as much. The last of n workers waits for all others, the first for none; a semaphore may
+    /// let half of them in.
+    pub(super) fn lock_of(&self, waited: f64, n: f64) -> Option<&ScaleWait> {
+        let least = |part: f64| HELD * part * waited;
+        let lock = &[WaitKind::Lock];
+        if self.share(lock) >= least(((n - 1.0) / 2.0).min(1.0)) && self.is_sure(lock) {
+            return self.longest(lock);
+        }
+        self.waits.iter().find(|one| {
+            let turns = self.turns.get(&(one.kind, one.what.clone(), one.place.clone()));
+            may_be_held(one.kind, &one.what)
+                && turns.is_some_and(|part| *part >= TURNS * (n - 1.0) / n)
+                && one.share.point >= least(0.5)
+                && self.is_sure(&[one.kind])
+        })
     }
 
     /// Reports whether waits of a kind last for at least `times` as long as from one look to the next: then they are
@@ -204,6 +237,14 @@ fn still_for(seen: &[(&ScaleTrial, &Waits)], elapsed: f64) -> Option<(Wait, f64)
     }
     let (ns, wait) = all.into_values().max_by_key(|(ns, _)| *ns)?;
     Some((wait, ns as f64 / elapsed))
+}
+
+fn turns(seen: &[(&ScaleTrial, &Waits)], still_ns: f64) -> BTreeMap<Key, f64> {
+    let mut all = BTreeMap::new();
+    for wait in seen.iter().flat_map(|(_, waits)| &waits.waits) {
+        *all.entry(key(wait)).or_default() += wait.turns_ns as f64 / still_ns.max(1.0);
+    }
+    all
 }
 
 /// Returns who ran while most workers were idle.

@@ -28,6 +28,7 @@ mod tests;
 
 pub use figures::figures;
 pub use held::words as waited_for;
+pub(crate) use held::{HELD, TURNS};
 pub use next::{coarse, next};
 pub use trials::{ScaleTrial, is_on_one_cpu, trials};
 pub use words::{cause as cause_words, loss as loss_words, standing as standing_words};

@@ -1,6 +1,7 @@
 //! What limits a program of several threads, by what they do while nothing is taken from it.
 
 use super::time::{decided, longest};
+use crate::scaling::HELD;
 use model::{Estimate, WaitKind, WhyTime, WhyWait};
 use wording::number::{self, Terms};
 
@@ -18,9 +19,6 @@ const BUSY: f64 = 0.9;
 
 /// Threads that hand over to one another and use about one CPU together take turns.
 const TURNS: std::ops::Range<f64> = 0.7..1.1;
-
-/// A lock that is waited for nearly as much as something else is held by those who wait for that.
-pub(crate) const HELD: f64 = 0.75;
 
 /// What limits a program of several threads.
 pub(super) enum Limit<'a> {
@@ -50,8 +48,7 @@ pub(super) fn limit(time: &WhyTime) -> Option<Limit<'_>> {
     let wait = wait(time).filter(is_sure);
     // Where nothing runs, the wait that ends that limits it; unless a lock is held meanwhile.
     if longest(time).is_some() {
-        let lock = wait.filter(|wait| wait.kind == WaitKind::Lock);
-        return lock.map(|lock| Limit::Wait(lock, sleeps));
+        return lock(time, workers).filter(is_sure).map(|lock| Limit::Wait(lock, sleeps));
     }
     let one = match sleeps {
         Some(_) => busy(&time.ran),
@@ -86,11 +83,21 @@ fn busy<'a>(part: &Option<Estimate>) -> Option<Limit<'a>> {
 
 /// Returns what threads waited for longest, for other things than the end of one another.
 fn wait(time: &WhyTime) -> Option<&WhyWait> {
-    use WaitKind::{Child, Thread, Unknown};
-    let is_named = |wait: &&WhyWait| !matches!(wait.kind, Thread | Child | Unknown);
     let most = time.threads.iter().find(is_named)?;
     let lock = time.threads.iter().find(|wait| wait.kind == WaitKind::Lock);
     lock.filter(|lock| lock.share.point >= HELD * most.share.point).or(Some(most))
+}
+
+fn is_named(wait: &&WhyWait) -> bool {
+    !matches!(wait.kind, WaitKind::Thread | WaitKind::Child | WaitKind::Unknown)
+}
+
+/// Returns the lock that is held by those of some workers who wait for something else: others wait for it nearly as much.
+fn lock(time: &WhyTime, workers: f64) -> Option<&WhyWait> {
+    let others = time.threads.iter().filter(is_named).filter(|wait| !wait.is_held);
+    let most = others.map(|wait| wait.share.point).fold(0.0, f64::max);
+    let least = HELD * ((workers - 1.0) / 2.0).min(1.0) * most;
+    time.threads.iter().find(|wait| wait.is_held && wait.share.point >= least)
 }
 
 /// Returns what follows the kind of a wait: its name, if it has one.

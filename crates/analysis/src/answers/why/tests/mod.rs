@@ -346,6 +346,7 @@ fn plain(count: u32, (cpu, kernel): (f64, f64), kind: WaitKind, what: &str) -> V
             ns: still_ns,
             idle_ns: 0,
             still_ns,
+            turns_ns: 0,
             looks: 100,
             lasting: 0,
             renewed: 0,
