@@ -297,6 +297,9 @@ pub(crate) fn look(
         }
         let reaped_ns = found.stat.children_ticks.saturating_mul(tick_ns);
         looked.slots.see_process(pid, found.cpu_ns, reaped_ns);
+        if let Some(threads) = &mut looked.slots.threads {
+            threads.parents.insert(found.stat.parent);
+        }
         // A zombie's main thread is no thread any more, but its account is there to be read.
         threads += found.threads.len() - usize::from(is_zombie && !found.threads.is_empty());
         unread += found.unread;

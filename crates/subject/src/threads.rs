@@ -6,7 +6,8 @@ use model::{
     ThreadTime, WaitKind, Watched, WatchedCell, WatchedThread, WatchedWait, is_of_runtime,
 };
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use sys::task::Pid;
 
 /// The most cells of a timeline. When time goes beyond them, two become one.
 const CELLS_MAX: u64 = 120;
@@ -28,6 +29,9 @@ const FILES_MAX: usize = 4;
 
 /// A thread that ran or was ready at least this part of what the busiest one did works.
 const WORKING_PART: f64 = 0.05;
+
+/// A thread of a process that started others works if it ran or was ready this part of what all threads did.
+const PARENT_PART: f64 = 0.1;
 
 /// Where the busiest thread was busy for less than this part of its life, what it did is mostly its start, by which
 /// threads do not differ.
@@ -90,6 +94,8 @@ impl Cell {
 struct Thread {
     label: String,
     time: Time,
+    /// What it ran or was ready while it was the only thread, in ns: a start.
+    alone: i64,
     /// Of each wait the time, in ns, and the number of looks that found it.
     waits: HashMap<Option<WaitId>, (i64, u64)>,
     cells: Vec<Cell>,
@@ -109,6 +115,8 @@ pub(crate) struct Threads {
     all: HashMap<Name, Thread>,
     /// Those that the last look found.
     living: Vec<Name>,
+    /// Processes that started others.
+    pub(crate) parents: HashSet<Pid>,
     /// The program has ended.
     is_over: bool,
     /// Threads that one look alone found, and the time of threads that had ended before a look, in ns.
@@ -123,6 +131,7 @@ impl Threads {
             cell_ns: FIRST_CELL_NS,
             all: HashMap::new(),
             living: Vec::new(),
+            parents: HashSet::new(),
             is_over: false,
             brief: 0,
             unseen_ns: 0,
@@ -141,6 +150,7 @@ impl Threads {
             self.widen();
         }
         let before = std::mem::take(&mut self.living);
+        let is_alone = threads.iter().filter(|one| one.name != TOGETHER).count() < 2;
         for one in threads {
             let is_apart = self.all.contains_key(&one.name) || self.all.len() < THREADS_MAX;
             let has_timeline = self.all.len() < TIMELINES_MAX;
@@ -149,6 +159,7 @@ impl Threads {
             let running = one.busy_ns - one.ready_ns;
             let time = Time { running, ready: one.ready_ns, waiting: one.idle_ns };
             thread.time.add(time, 1.0);
+            thread.alone += if is_alone { time.busy() } else { 0 };
             let wait = one.wait.map(|wait| wait.id);
             if is_apart && one.name != TOGETHER && !one.has_ended {
                 thread.sighted_ns += (now - from) as i64;
@@ -210,12 +221,18 @@ impl Threads {
     /// Returns the names of the threads that worked.
     fn working(&self) -> impl Fn(&Name) -> bool + '_ {
         let apart = self.all.iter().filter(|(name, _)| **name != TOGETHER);
-        let busiest =
-            apart.map(|(_, one)| one.time).max_by_key(|time| time.busy()).unwrap_or_default();
-        let (busy, life) = (busiest.busy() as f64, (busiest.busy() + busiest.waiting) as f64);
-        let least = if busy < START_PART * life { 0.0 } else { WORKING_PART * busy };
-        let is_busy = move |one: &Thread| one.time.busy() as f64 >= least;
-        move |name| *name == TOGETHER || self.all.get(name).is_some_and(&is_busy)
+        let busiest = apart.map(|(_, one)| one).max_by_key(|one| one.beside());
+        let (busy, waiting) = busiest.map_or((0, 0), |one| (one.beside(), one.time.waiting));
+        let is_start = (busy as f64) < START_PART * (busy + waiting) as f64;
+        let least = if is_start { 0.0 } else { WORKING_PART * busy as f64 };
+        let all: i64 = self.all.values().map(Thread::beside).sum();
+        move |name| {
+            let is_parent = self.parents.contains(&name.0);
+            let least =
+                if is_parent && !is_start { least.max(PARENT_PART * all as f64) } else { least };
+            let own = self.all.get(name).map(Thread::beside);
+            *name == TOGETHER || own.is_some_and(|own| own as f64 >= least)
+        }
     }
 
     /// Returns the time of each wait in threads that hardly ran, in ns.
@@ -308,6 +325,11 @@ fn sum(a: ThreadTime, b: ThreadTime) -> ThreadTime {
 }
 
 impl Thread {
+    /// Returns what it ran or was ready while there were others, in ns.
+    fn beside(&self) -> i64 {
+        self.time.busy() - self.alone
+    }
+
     /// Returns the waits with what no look found: a thread that was woken while it was asked waited, in all
     /// likelihood, as it did when it could be asked.
     fn named(&self) -> impl Iterator<Item = (Option<WaitId>, (i64, u64))> {
@@ -507,6 +529,26 @@ mod tests {
         // The first thread of the process stands for itself alone.
         let all: Vec<u64> = watched.waits.iter().map(crowd_of).collect();
         assert_eq!(all, [200 + 2 * (200 + 2000), 200 + 2000]);
+    }
+
+    /// What a thread did before there were others is no work beside them, nor is what a process does for those that it
+    /// starts: the time that both wait meanwhile is idle.
+    #[test]
+    fn who_starts_others_is_idle_while_they_work() {
+        for (is_parent, busy_ms) in [(false, 0), (true, 8)] {
+            let mut threads = Threads::new(0);
+            threads.parents.extend(is_parent.then_some(1));
+            threads.note(0, 100 * MS, &[doing(1, 90, 10, None)]);
+            for look in 1..6 {
+                let worker = Doing { name: (2, 2), ..doing(2, 90, 10, Some(1)) };
+                let waits = doing(1, busy_ms, 100 - busy_ms, Some(0));
+                threads.note(look * 100 * MS, (look + 1) * 100 * MS, &[waits, worker]);
+            }
+            let names = [named(WaitKind::Event, "a"), named(WaitKind::Pipe, "b")];
+            let watched = entered(&threads, &names);
+            let idle: Vec<bool> = watched.waits.iter().map(|wait| wait.idle_ns > wait.ns).collect();
+            assert_eq!(idle, [false, true], "{watched:?}");
+        }
     }
 
     #[test]
