@@ -23,8 +23,8 @@ const LOOKS_SHARE: f64 = 0.003;
 /// the more looks there are: a program of 200 ms must be seen some ten times.
 const DIVIDING_SHARE: f64 = 0.006;
 
-/// The part of the time that glances at the counters of memory may take, of one CPU.
-const GLANCES_SHARE: f64 = 0.002;
+/// The part of the time that glances may take, at the counters of memory or the number of threads, of one CPU.
+pub(crate) const GLANCES_SHARE: f64 = 0.002;
 
 /// The part of the time that walks through page tables may take, of one CPU.
 const WALKS_SHARE: f64 = 0.002;
@@ -87,7 +87,7 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    /// Notes a count, of which so many threads are not read.
+    /// Notes a count, of which some threads are not read.
     pub(crate) fn note(&mut self, now_ns: u64, threads: usize, unread: usize) {
         let (then_ns, then) = self.last.replace((now_ns, threads)).unwrap_or((now_ns, threads));
         self.all_ns += now_ns.saturating_sub(then_ns) * (then + threads) as u64 / 2;
@@ -313,8 +313,8 @@ pub(crate) fn look(
     }
     threads += unread;
     let interval_ns = looked.slots.interval_ns();
-    if let Some(threads) = looked.slots.threads.as_mut().filter(|_| ended.is_some()) {
-        threads.end();
+    if let Some(threads) = &mut looked.slots.threads {
+        threads.is_over = ended.is_some();
     }
     if !allowed.is_empty() {
         *looked.allowed.entry(allowed.len() as u32).or_default() += interval_ns;

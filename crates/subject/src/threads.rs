@@ -27,11 +27,9 @@ const LISTED_MAX: usize = 24;
 /// Waits for more files than this are shown as one.
 const FILES_MAX: usize = 4;
 
-/// A thread that ran or was ready at least this part of what the busiest one did works.
+/// A thread that ran or was ready at least this part of what the busiest one did works; one of a process that started
+/// others, twice this part of what all did.
 const WORKING_PART: f64 = 0.05;
-
-/// A thread of a process that started others works if it ran or was ready this part of what all threads did.
-const PARENT_PART: f64 = 0.1;
 
 /// Where the busiest thread was busy for less than this part of its life, what it did is mostly its start, by which
 /// threads do not differ.
@@ -108,7 +106,7 @@ struct Thread {
 }
 
 /// All threads that were seen.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Threads {
     began_ns: u64,
     cell_ns: u64,
@@ -118,7 +116,7 @@ pub(crate) struct Threads {
     /// Processes that started others.
     pub(crate) parents: HashSet<Pid>,
     /// The program has ended.
-    is_over: bool,
+    pub(crate) is_over: bool,
     /// Threads that one look alone found, and the time of threads that had ended before a look, in ns.
     brief: u64,
     unseen_ns: i64,
@@ -126,21 +124,7 @@ pub(crate) struct Threads {
 
 impl Threads {
     pub(crate) fn new(began_ns: u64) -> Self {
-        Threads {
-            began_ns,
-            cell_ns: FIRST_CELL_NS,
-            all: HashMap::new(),
-            living: Vec::new(),
-            parents: HashSet::new(),
-            is_over: false,
-            brief: 0,
-            unseen_ns: 0,
-        }
-    }
-
-    /// Notes that the program has ended since the look before.
-    pub(crate) fn end(&mut self) {
-        self.is_over = true;
+        Threads { began_ns, cell_ns: FIRST_CELL_NS, ..Threads::default() }
     }
 
     /// Notes what threads did between two looks.
@@ -228,8 +212,11 @@ impl Threads {
         let all: i64 = self.all.values().map(Thread::beside).sum();
         move |name| {
             let is_parent = self.parents.contains(&name.0);
-            let least =
-                if is_parent && !is_start { least.max(PARENT_PART * all as f64) } else { least };
+            let least = if is_parent && !is_start {
+                least.max(2.0 * WORKING_PART * all as f64)
+            } else {
+                least
+            };
             let own = self.all.get(name).map(Thread::beside);
             *name == TOGETHER || own.is_some_and(|own| own as f64 >= least)
         }
@@ -519,7 +506,7 @@ mod tests {
             (1..=4).map(|tid| doing(tid, 0, 100, Some(usize::from(tid == 4)))).collect();
         threads.note(0, 100 * MS, &crowd);
         // The program ends: who was there at the last look is taken to have been there until then.
-        threads.end();
+        threads.is_over = true;
         threads.note(100 * MS, 200 * MS, &[]);
         let names = [named(WaitKind::Timer, "a"), named(WaitKind::Lock, "b")];
         let watched = entered_of(&threads, &names, (4 + 30) * 200 * MS);

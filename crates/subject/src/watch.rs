@@ -1,7 +1,7 @@
 //! Watching one program while it runs: what its threads wait for, without a trial around it.
 
 use crate::aside::how_it_ended;
-use crate::looker::{Budget, Ended, FIRST_LOOK_NS, Looked, SHORTEST_NS, look};
+use crate::looker::{Budget, Ended, FIRST_LOOK_NS, GLANCES_SHARE, Looked, SHORTEST_NS, look};
 use crate::waits::{Asker, Names};
 use crate::worker_time::Slots;
 use kit::{Result, Stop};
@@ -22,9 +22,6 @@ const SHARE: f64 = 0.01;
 
 /// Of more threads than this, a sample is read.
 const THREADS_READ: usize = 128;
-
-/// The part of the time that counting the threads of a crowd between looks may take, of one CPU.
-const COUNTS_SHARE: f64 = 0.002;
 
 /// The longest wait without anything to do.
 const LONG: Duration = Duration::from_secs(3600);
@@ -63,7 +60,7 @@ pub struct Watching<'a> {
 /// The command cannot be started, or the process does not exist or may not be read.
 pub fn watch(what: Watch<'_>, mut watching: Watching<'_>) -> Result<Watched> {
     let mut watcher = Watcher::start(what)?;
-    let (mut looks, mut counts) = (Budget::new(SHARE), Budget::new(COUNTS_SHARE));
+    let (mut looks, mut counts) = (Budget::new(SHARE), Budget::new(GLANCES_SHARE));
     let mut due_ns = watcher.began_ns + if watcher.of.is_some() { 0 } else { FIRST_LOOK_NS };
     let mut shown_ns = watcher.began_ns;
     let limit_ns = watching.limit.map(|limit| watcher.began_ns + limit.as_nanos() as u64);

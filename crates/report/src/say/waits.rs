@@ -158,12 +158,14 @@ fn notes(result: &Watched) -> Vec<String> {
         thread_s(result.unread_ns),
         thread_s(all)
     );
+    let least_ns = (UNSEEN_MAX * result.cpu_ns as f64).max(NOTABLE * result.elapsed_ns as f64);
+    let is_unseen = result.unseen_cpu_ns as f64 > least_ns;
     let is_unasked = !result.unasked.is_empty();
     let all = [
         (is_unasked, format!("Some waits have no name: {}.", short(&result.unasked, 400))),
         (result.brief_threads > 1 && unseen as f64 > UNSEEN_MAX * all as f64, brief),
         (result.unread_ns > 0, crowd),
-        (result.unseen_cpu_ns as f64 > UNSEEN_MAX * result.cpu_ns.max(1) as f64, unseen_cpu),
+        (is_unseen, unseen_cpu),
         (cost > COST_MAX, costly),
         (result.looks < LOOKS_MIN, coarse),
     ];

@@ -11,9 +11,6 @@ use std::os::unix::fs::FileExt;
 /// The most threads whose files stay open.
 const OPEN_MAX: usize = 128;
 
-/// A crowd is listed again after this number of looks, if the kernel made threads meanwhile.
-const LOOKS_UNLISTED_MAX: u32 = 8;
-
 /// More than a thread's stat file holds.
 const FILE_BYTES: usize = 1024;
 
@@ -34,7 +31,7 @@ pub struct Found<T> {
 
 /// Finds a process's descendants with their threads as often as it is asked. Between two times in which the
 /// kernel made no process or thread, none is looked for, and files stay open.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Census {
     of: Option<Pid>,
     spared: Vec<Pid>,
@@ -82,18 +79,7 @@ impl Census {
     /// Counts a process with its descendants, or else the descendants of this process, without `spared` and
     /// what came of them.
     pub fn new(of: Option<Pid>, spared: Vec<Pid>) -> Self {
-        Census {
-            of,
-            spared,
-            last_given: None,
-            has_listed: false,
-            listed: Vec::new(),
-            open: HashMap::new(),
-            most: None,
-            one_in: 1,
-            unlisted: 0,
-            read: 0,
-        }
+        Census { of, spared, one_in: 1, ..Census::default() }
     }
 
     /// Reads about this number of threads at the most: the first of each process, and of the others a sample that
@@ -114,7 +100,7 @@ impl Census {
             self.list();
             (self.last_given, self.unlisted) = (given, 0);
         }
-        let threads = self.listed.iter().map(|(_, tids)| tids.len()).sum();
+        let threads = self.listed_threads();
         let times = self.most.map_or(1, |most| usize::div_ceil(threads, most.max(1)).max(1));
         self.one_in = u32::try_from(times.next_power_of_two()).unwrap_or(1);
         threads
@@ -122,11 +108,16 @@ impl Census {
 
     /// Reports whether the sample of a crowd still stands for it: a listing takes longer than all that is read.
     fn has_sample(&self) -> bool {
-        let (now, listed): (usize, usize) =
-            (self.count(), self.listed.iter().map(|(_, tids)| tids.len()).sum());
-        let is_alike = now < 2 * listed && listed < 2 * now;
         let is_enough = self.most.is_some_and(|most| 2 * self.read > most);
-        self.one_in > 1 && is_alike && is_enough && self.unlisted < LOOKS_UNLISTED_MAX
+        if self.one_in == 1 || !is_enough || self.unlisted >= 8 {
+            return false;
+        }
+        let (now, listed) = (self.count(), self.listed_threads());
+        now < 2 * listed && listed < 2 * now
+    }
+
+    fn listed_threads(&self) -> usize {
+        self.listed.iter().map(|(_, tids)| tids.len()).sum()
     }
 
     /// Returns how many threads those processes have now that were listed last: a call for each process, whatever the

@@ -1,5 +1,6 @@
 //! What the workers of one level waited for, and who ran meanwhile, over its trials.
 
+use super::cause::NOTABLE;
 use super::level::{Level, centre};
 use super::trials::ScaleTrial;
 use crate::stats::order;
@@ -15,9 +16,6 @@ pub(crate) const HELD: f64 = 0.75;
 /// While nothing runs, those sleep who also wait for a lock that they hold, for at least this part of the time. Of n
 /// workers one may never find it held.
 pub(crate) const TURNS: f64 = 0.5;
-
-/// What each of several trials shows to this part is there, however much they differ.
-const IN_EACH: f64 = 0.1;
 
 /// What explains more than half of something explains most of it.
 const MOST: f64 = 0.5;
@@ -128,7 +126,8 @@ impl Held {
             sums.into_iter().zip(shares).map(|(sum, share)| sum + share).collect()
         });
         sums.is_some_and(|sums| {
-            let in_each = sums.len() > 1 && sums.iter().all(|share| *share >= IN_EACH);
+            // What each of several trials shows is there, however much they differ.
+            let in_each = sums.len() > 1 && sums.iter().all(|share| *share >= 2.0 * NOTABLE);
             in_each || centre(&sums).is_some_and(|share| sampled(share, self.samples).low > 0.0)
         })
     }
@@ -143,9 +142,9 @@ impl Held {
             return self.longest(lock);
         }
         self.waits.iter().find(|one| {
-            let turns = self.turns.get(&(one.kind, one.what.clone(), one.place.clone()));
+            let key = (one.kind, one.what.clone(), one.place.clone());
             may_be_held(one.kind, &one.what)
-                && turns.is_some_and(|part| *part >= TURNS * (n - 1.0) / n)
+                && self.turns.get(&key).is_some_and(|part| *part >= TURNS * (n - 1.0) / n)
                 && one.share.point >= least(0.5)
                 && self.is_sure(&[one.kind])
         })
@@ -313,10 +312,7 @@ pub(super) fn explains(part: f64, whole: f64) -> bool {
 /// Returns a wait in words: "the lock `table` (mutex), in `drain`".
 pub fn words(kind: WaitKind, what: &str, place: &str) -> String {
     let name = match (kind, what) {
-        (WaitKind::Thread, _) => "the end of another thread".into(),
-        (WaitKind::Child, _) => "the end of a child process".into(),
-        (WaitKind::Memory, "") => "memory".into(),
-        (_, "") => kind_words(kind).to_string(),
+        (WaitKind::Thread | WaitKind::Child, _) | (_, "") => kind_words(kind).to_string(),
         (WaitKind::Storage, what) if what.starts_with('/') => format!("storage ({what})"),
         (WaitKind::Socket, what) if !what.starts_with("a ") => format!("a socket: {what}"),
         (_, what) => what.to_string(),
@@ -325,21 +321,21 @@ pub fn words(kind: WaitKind, what: &str, place: &str) -> String {
 }
 
 /// Returns what a kind of wait is called.
-fn kind_words(kind: WaitKind) -> &'static str {
+pub fn kind_words(kind: WaitKind) -> &'static str {
     match kind {
         WaitKind::Lock => "a lock",
-        WaitKind::Signal => "a signal of another thread",
-        WaitKind::Hidden => "another thread",
+        WaitKind::Signal => "another thread or process",
+        WaitKind::Hidden => "another thread (by a lock, a channel or a queue)",
         WaitKind::Message => "a message of another thread or process",
         WaitKind::Barrier => "a barrier",
-        WaitKind::Thread => "the end of a thread",
+        WaitKind::Thread => "the end of another thread",
         WaitKind::Child => "the end of a child process",
         WaitKind::Storage => "storage",
         WaitKind::Socket => "a socket",
         WaitKind::Pipe => "a pipe",
-        WaitKind::Timer => "a sleep or timer",
+        WaitKind::Timer => "a timer",
         WaitKind::Event => "one of several descriptors",
-        WaitKind::Memory => "memory: a page fault, or the lock of the address space",
-        WaitKind::Unknown => "not known",
+        WaitKind::Memory => "memory",
+        WaitKind::Unknown => "something that was not recognised",
     }
 }

@@ -24,9 +24,8 @@ const SLOWED: f64 = 1.7;
 /// Fewer looks at the trials of a level may have missed threads.
 const LOOKS_MIN: u32 = 10;
 
-/// Threads that sleep this number of times as often as with one worker, and that much more often, hand over to others.
-const SLEEPS_MORE: f64 = 2.0;
-const SLEEPS_MIN: f64 = 20.0;
+/// Threads that sleep twice as often as with one worker, and this number of times more, hand over to others.
+const SLEEPS_MORE: f64 = 20.0;
 
 /// A program whose throughput and use of CPUs stay within this part of one worker's does the same at each n.
 const SAME: f64 = 0.1;
@@ -174,7 +173,7 @@ fn is_same(level: &Level<'_>, one: At<'_>) -> Option<bool> {
 fn sleeps(level: &Level<'_>, one: At<'_>) -> bool {
     let switches = |level: &Level<'_>| level.mean(|trial| trial.each(trial.voluntary));
     let both = switches(level).zip(switches(one.level));
-    both.is_some_and(|(more, alone)| more >= (SLEEPS_MORE * alone).max(alone + SLEEPS_MIN))
+    both.is_some_and(|(more, alone)| more >= (2.0 * alone).max(alone + SLEEPS_MORE))
 }
 
 /// Reports whether looks saw enough of a level to know its threads, and these are its workers: those of Go, and of other

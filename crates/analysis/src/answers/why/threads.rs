@@ -1,7 +1,7 @@
 //! What limits a program of several threads, by what they do while nothing is taken from it.
 
 use super::time::{decided, longest};
-use crate::scaling::HELD;
+use crate::scaling::{HELD, kind_words};
 use model::{Estimate, WaitKind, WhyTime, WhyWait};
 use wording::number::{self, Terms};
 
@@ -36,20 +36,20 @@ pub(super) enum Limit<'a> {
 pub(super) fn limit(time: &WhyTime) -> Option<Limit<'_>> {
     let workers = decided(&time.workers)?.point;
     let unused = workers.min(f64::from(time.cpus?)) - decided(&time.cpu)?.point;
+    // Where nothing runs, the wait that ends that limits it; unless a lock is held meanwhile.
+    if let Some(lock) = longest(time).and_then(|still| lock(time, workers, still)) {
+        return Some(Limit::Wait(lock, None));
+    }
     // What is lost around many short sleeps is lost by them: a thread that was woken is ready for some time.
     let sleeps = decided(&time.switches_per_s).map(|it| it.point);
     let sleeps = sleeps.filter(|sleeps| unused < SLEEP_MAX_S * sleeps);
     let ready = decided(&time.ready).filter(|_| sleeps.is_none());
     let lost = unused - ready.map_or(0.0, |ready| ready.point);
-    if workers < 2.0 || lost < LOST {
+    if workers < 2.0 || lost < LOST || longest(time).is_some() {
         return None;
     }
     let is_sure = |wait: &&WhyWait| sleeps.is_some() || wait.share.low > 0.0;
     let wait = wait(time).filter(is_sure);
-    // Where nothing runs, the wait that ends that limits it; unless a lock is held meanwhile.
-    if longest(time).is_some() {
-        return lock(time, workers).filter(is_sure).map(|lock| Limit::Wait(lock, sleeps));
-    }
     let one = match sleeps {
         Some(_) => busy(&time.ran),
         None => one(time),
@@ -92,12 +92,14 @@ fn is_named(wait: &&WhyWait) -> bool {
     !matches!(wait.kind, WaitKind::Thread | WaitKind::Child | WaitKind::Unknown)
 }
 
-/// Returns the lock that is held by those of some workers who wait for something else: others wait for it nearly as much.
-fn lock(time: &WhyTime, workers: f64) -> Option<&WhyWait> {
+/// Returns the lock that is held by those of some workers who wait for something else, while they are `still`: others
+/// wait for it nearly as much.
+fn lock<'a>(time: &'a WhyTime, workers: f64, still: &WhyWait) -> Option<&'a WhyWait> {
     let others = time.threads.iter().filter(is_named).filter(|wait| !wait.is_held);
-    let most = others.map(|wait| wait.share.point).fold(0.0, f64::max);
-    let least = HELD * ((workers - 1.0) / 2.0).min(1.0) * most;
-    time.threads.iter().find(|wait| wait.is_held && wait.share.point >= least)
+    let most = others.map(|wait| wait.share.point).fold(still.share.point, f64::max);
+    let least = HELD * ((workers - 1.0) / 2.0).clamp(0.5, 1.0) * most;
+    let is_it = |wait: &&WhyWait| wait.is_held && wait.kind != still.kind && wait.share.low > 0.0;
+    time.threads.iter().filter(is_it).find(|wait| wait.share.point >= least)
 }
 
 /// Returns what follows the kind of a wait: its name, if it has one.
@@ -113,7 +115,7 @@ pub(super) fn words(time: &WhyTime, limit: &Limit<'_>) -> String {
         Limit::Wait(wait, sleeps) => {
             let threads = number::estimate(&wait.share, Terms::Plain);
             let name = name(wait);
-            let of = kind(wait.kind);
+            let of = kind_words(wait.kind);
             let how = match sleeps {
                 None => format!("On average, {threads} of its threads wait for it."),
                 Some(sleeps) => format!(
@@ -128,7 +130,7 @@ pub(super) fn words(time: &WhyTime, limit: &Limit<'_>) -> String {
             format!(
                 "This command is limited by the CPU time of threads or processes that take turns: one runs while the \
                  others wait for {}{name}.{used}",
-                kind(wait.kind)
+                kind_words(wait.kind)
             )
         }
         Limit::One(busy) => format!(
@@ -162,24 +164,4 @@ pub(super) fn used(time: &WhyTime) -> Option<String> {
 /// "93 % [90, 95]".
 pub(super) fn share(share: &Estimate) -> String {
     number::estimate(share, Terms::Share)
-}
-
-/// Returns what a program waits for by its kind, in words.
-pub fn kind(kind: WaitKind) -> &'static str {
-    match kind {
-        WaitKind::Lock => "a lock",
-        WaitKind::Signal => "another thread or process",
-        WaitKind::Hidden => "another thread (by a lock, a channel or a queue)",
-        WaitKind::Message => "a message of another thread or process",
-        WaitKind::Barrier => "a barrier",
-        WaitKind::Thread => "the end of another thread",
-        WaitKind::Child => "a child process",
-        WaitKind::Storage => "storage",
-        WaitKind::Socket => "a socket",
-        WaitKind::Pipe => "a pipe",
-        WaitKind::Timer => "a timer",
-        WaitKind::Event => "one of several descriptors",
-        WaitKind::Memory => "a page of memory",
-        WaitKind::Unknown => "something that was not recognised",
-    }
 }

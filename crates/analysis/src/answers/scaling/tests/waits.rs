@@ -180,7 +180,7 @@ fn what_sleepers_take_turns_to_hold_is_a_lock() {
         (W::Signal, "pool (semaphore)", (0.7, 0.1), B::Outside),
         (W::Signal, "pool (semaphore)", (0.15, 0.75), B::Outside),
         (W::Signal, "item (condition variable)", (0.7, 0.75), B::Outside),
-        (W::Hidden, "a lock, condition or queue of Python", (0.7, 0.75), B::Handover),
+        (W::Hidden, "a lock of Python", (0.7, 0.75), B::Handover),
         (W::Hidden, model::GOROUTINES, (0.7, 0.75), B::Outside),
         (W::Lock, "pool (mutex)", (0.7, 0.0), B::Mutex),
     ] {
