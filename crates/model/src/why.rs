@@ -171,13 +171,6 @@ pub struct Why {
     pub warnings: Vec<String>,
 }
 
-impl Why {
-    /// Reports whether the answer names anything.
-    pub fn is_answered(&self) -> bool {
-        self.named.is_some() || self.named_wait.is_some() || self.named_kernel
-    }
-}
-
 /// Where the time of a program goes with nothing taken, over trials.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WhyTime {
