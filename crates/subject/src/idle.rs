@@ -182,6 +182,13 @@ impl Idle {
         }
     }
 
+    /// Returns for how long nothing ran while those slept who also waited for what has a name, in ns.
+    fn turns_ns(&self, name: &Named, names: &[Named]) -> u64 {
+        let sleepers = self.slept.values().filter(|one| one.still_ns > 0);
+        let own = sleepers.filter(|one| one.waits.iter().any(|id| names.get(*id) == Some(name)));
+        own.map(|one| one.still_ns as u64).sum()
+    }
+
     /// Returns what was waited for, alike waits in one, the longest first.
     fn listed(&self, asker: &Asker, threads: Option<&Threads>) -> Vec<Wait> {
         let hardly_ran = threads.map(Threads::idle).unwrap_or_default();
@@ -206,13 +213,8 @@ impl Idle {
                 *held = holder;
             }
         }
-        let turns_ns = |name: &Named| {
-            let is_it = |id: &WaitId| names.get(*id) == Some(name);
-            let sleepers = self.slept.values().filter(|one| one.still_ns > 0);
-            sleepers.filter(|one| one.waits.iter().any(is_it)).map(|one| one.still_ns as u64).sum()
-        };
         let wait = |(name, (sum, holder)): (&Named, (Sum, &str))| Wait {
-            turns_ns: turns_ns(name),
+            turns_ns: self.turns_ns(name, names),
             kind: name.kind,
             what: name.what.clone(),
             place: name.place.clone(),

@@ -68,6 +68,14 @@ pub(crate) struct Looked {
 }
 
 impl Looked {
+    /// Returns what is known as the program begins.
+    fn since(began: &mut Began) -> Looked {
+        let slots = Slots::new(began.workers, began.at_ns, sys::proc::tick_ns());
+        let slots = slots.queued_before(began.queue_wait_ns);
+        let throttling = std::mem::take(&mut began.throttling);
+        Looked { slots, throttling, until_ns: began.at_ns, ..Looked::default() }
+    }
+
     /// Returns the number of CPUs that the running threads together were allowed for most of the time.
     pub(crate) fn cpus(&self) -> Option<u32> {
         self.allowed.iter().max_by_key(|(_, ns)| **ns).map(|(cpus, _)| *cpus)
@@ -185,12 +193,9 @@ impl Looker {
 }
 
 fn watch(heard: &Receiver<Order>) -> Looked {
-    let Ok(Order::Look(began)) = heard.recv() else { return Looked::default() };
+    let Ok(Order::Look(mut began)) = heard.recv() else { return Looked::default() };
+    let mut looked = Looked::since(&mut began);
     let (began_ns, every, spared) = (began.at_ns, began.every, &began.spared[..]);
-    let slots = Slots::new(began.workers, began_ns, sys::proc::tick_ns());
-    let slots = slots.queued_before(began.queue_wait_ns);
-    let throttling = began.throttling;
-    let mut looked = Looked { slots, throttling, until_ns: began_ns, ..Looked::default() };
     let cpu_before_ns = sys::clock::thread_cpu_ns();
     let mut asker = Asker::beside(&began.with);
     let mut census = Census::new(None, spared.to_vec());

@@ -80,22 +80,22 @@ impl Names {
         }
         let mut sums: HashMap<&Named, [u64; 2]> = HashMap::new();
         // Who waits without a time-out waits for something.
-        let is_timed = |(id, _): &(usize, &Named)| asker.found[*id].is_timed;
-        for (id, named) in self.named.iter().enumerate().filter(is_timed) {
+        let timed = self.named.iter().enumerate().filter(|(id, _)| asker.found[*id].is_timed);
+        for (id, named) in timed {
             let times = asker.time_outs.of(id);
             let sums = sums.entry(named).or_default();
             sums.iter_mut().zip(times).for_each(|(sum, ns)| *sum += ns);
         }
-        let is_over = |one: &(usize, &Named)| {
-            is_timed(one) && timeouts::are_over(sums[one.1]) && !keeps_name(one.1)
-        };
-        let shown = self.named.iter().enumerate().map(|one| match is_over(&one) {
-            true => Named {
-                kind: WaitKind::Timer,
-                what: "a time-out (sleep)".into(),
-                place: one.1.place.clone(),
-            },
-            false => one.1.clone(),
+        let is_over = |named: &&Named| timeouts::are_over(sums[named]) && !keeps_name(named);
+        let shown = self.named.iter().zip(&asker.found).map(|(named, found)| {
+            match Some(named).filter(|_| found.is_timed).filter(is_over) {
+                Some(named) => Named {
+                    kind: WaitKind::Timer,
+                    what: "a time-out (sleep)".into(),
+                    place: named.place.clone(),
+                },
+                None => named.clone(),
+            }
         });
         self.shown = shown.collect();
         &self.shown

@@ -136,16 +136,16 @@ impl Held {
     /// others wait for it nearly as much. The last of n workers waits for all others, the first for none; a semaphore may
     /// let half of them in.
     pub(super) fn lock_of(&self, waited: f64, n: f64) -> Option<&ScaleWait> {
-        let least = |part: f64| HELD * part * waited;
+        let waited = HELD * waited;
         let lock = &[WaitKind::Lock];
-        if self.share(lock) >= least(((n - 1.0) / 2.0).min(1.0)) && self.is_sure(lock) {
+        if self.share(lock) >= ((n - 1.0) / 2.0).min(1.0) * waited && self.is_sure(lock) {
             return self.longest(lock);
         }
         self.waits.iter().find(|one| {
             let key = (one.kind, one.what.clone(), one.place.clone());
             may_be_held(one.kind, &one.what)
                 && self.turns.get(&key).is_some_and(|part| *part >= TURNS * (n - 1.0) / n)
-                && one.share.point >= least(0.5)
+                && one.share.point >= 0.5 * waited
                 && self.is_sure(&[one.kind])
         })
     }

@@ -5,7 +5,7 @@ use super::level::{Level, ratio};
 use super::rows::{Found, ROWS};
 use super::trials::ScaleTrial;
 use super::words::{figure, percent, percent_of};
-use model::{Founding, ScaleCause, Wait, WaitKind};
+use model::{Founding, ScaleCause, WaitKind, Waits};
 
 /// Workers that repeat something add the same CPU time each, wherever they run, except for this part of it. Those that
 /// spin for 30 to 95 % of their time added amounts that differed by more (11 to 67 %, 7 programs, 2 CPUs).
@@ -162,25 +162,34 @@ pub(super) fn ignored(case: &Case<'_>, one: At<'_>) -> Option<ScaleCause> {
 
 /// Reports whether a level has the throughput and the use of CPUs of one worker.
 fn is_same(level: &Level<'_>, one: At<'_>) -> Option<bool> {
-    let used = |level: &Level<'_>| level.mean(|trial| Some(trial.cpu_ns? / trial.wall_ns));
-    let throughput = |level: &Level<'_>| level.values(ScaleTrial::throughput);
-    let times = ratio(&throughput(level), &throughput(one.level))?;
-    let rises = used(level)? / used(one.level)? - 1.0;
+    let throughput = ScaleTrial::throughput;
+    let times = ratio(&level.values(throughput), &one.level.values(throughput))?;
+    let rises = level.mean(used)? / one.level.mean(used)? - 1.0;
     Some(rises < SAME && (times.point - 1.0).abs() < SAME)
+}
+
+/// Returns how many CPUs a trial used.
+fn used(trial: &ScaleTrial) -> Option<f64> {
+    Some(trial.cpu_ns? / trial.wall_ns)
+}
+
+/// Returns how often threads went to sleep for a unit of work.
+fn switches(trial: &ScaleTrial) -> Option<f64> {
+    trial.each(trial.voluntary)
 }
 
 /// Reports whether threads go to sleep more often than with one worker: they wait for one another.
 fn sleeps(level: &Level<'_>, one: At<'_>) -> bool {
-    let switches = |level: &Level<'_>| level.mean(|trial| trial.each(trial.voluntary));
-    let both = switches(level).zip(switches(one.level));
+    let both = level.mean(switches).zip(one.level.mean(switches));
     both.is_some_and(|(more, alone)| more >= (2.0 * alone).max(alone + SLEEPS_MORE))
 }
 
 /// Reports whether looks saw enough of a level to know its threads, and these are its workers: those of Go, and of other
 /// runtimes that hide what tasks wait for, are not.
 fn is_seen(level: &Level<'_>) -> bool {
-    let seen = || level.trials.iter().filter_map(|trial| trial.waits.as_deref());
-    let is_hidden = |wait: &Wait| wait.kind == WaitKind::Hidden && wait.looks > 0;
-    let looks: u32 = seen().map(|waits| waits.looks).sum();
-    looks >= LOOKS_MIN && !seen().flat_map(|waits| &waits.waits).any(is_hidden)
+    let seen: Vec<&Waits> =
+        level.trials.iter().filter_map(|trial| trial.waits.as_deref()).collect();
+    let looks: u32 = seen.iter().map(|waits| waits.looks).sum();
+    let mut waits = seen.iter().flat_map(|waits| &waits.waits).filter(|wait| wait.looks > 0);
+    looks >= LOOKS_MIN && waits.all(|wait| wait.kind != WaitKind::Hidden)
 }

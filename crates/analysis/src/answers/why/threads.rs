@@ -98,8 +98,8 @@ fn lock<'a>(time: &'a WhyTime, workers: f64, still: &WhyWait) -> Option<&'a WhyW
     let others = time.threads.iter().filter(is_named).filter(|wait| !wait.is_held);
     let most = others.map(|wait| wait.share.point).fold(still.share.point, f64::max);
     let least = HELD * ((workers - 1.0) / 2.0).clamp(0.5, 1.0) * most;
-    let is_it = |wait: &&WhyWait| wait.is_held && wait.kind != still.kind && wait.share.low > 0.0;
-    time.threads.iter().filter(is_it).find(|wait| wait.share.point >= least)
+    let held = time.threads.iter().filter(|wait| wait.is_held && wait.kind != still.kind);
+    held.filter(|wait| wait.share.low > 0.0).find(|wait| wait.share.point >= least)
 }
 
 /// Returns what follows the kind of a wait: its name, if it has one.
