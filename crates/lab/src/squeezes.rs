@@ -2,7 +2,6 @@
 
 use crate::progress::Progress;
 use crate::schedule::Course;
-use crate::session;
 use anyhow::bail;
 use model::{Manifest, Record, Treatment};
 use std::time::Duration;
@@ -97,11 +96,11 @@ pub(crate) fn say_how_long(
     }
 }
 
-/// Reports whether the time does not suffice for two blocks of squeezes, though what the command does with nothing
-/// taken answers the question.
+/// Reports whether the time does not suffice for two blocks of squeezes, so that what the command does with nothing
+/// taken is all that is known.
 ///
 /// # Errors
-/// If the time does not suffice and nothing answers the question.
+/// If the time does not suffice for that.
 pub(crate) fn nothing_fits(
     course: &Course,
     manifest: &Manifest,
@@ -120,9 +119,7 @@ pub(crate) fn nothing_fits(
     if options.blocks.is_some() || needed_s <= left.as_secs_f64() {
         return Ok(false);
     }
-    let version = session::VERSION;
-    let why = analysis::why::why(version, &manifest.session, true, &course.design, records);
-    if rest == 0 && why.is_some_and(|why| why.is_answered()) {
+    if rest == 0 {
         return Ok(true);
     }
     let budget = options.time_budget_s.unwrap_or_default();

@@ -72,6 +72,16 @@ pub fn is_of_runtime(what: &str) -> bool {
     is_of_go(what) || what == JAVA_THREADS
 }
 
+/// Reports whether what is waited for may be held as a lock is, though its kind does not say so: a semaphore, or what a
+/// runtime hides.
+pub fn may_be_held(kind: WaitKind, what: &str) -> bool {
+    match kind {
+        WaitKind::Signal => what.contains("semaphore"),
+        WaitKind::Hidden => !is_of_runtime(what),
+        _ => false,
+    }
+}
+
 /// One thing that threads waited for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Wait {
@@ -94,6 +104,10 @@ pub struct Wait {
     /// Elapsed time in which no thread of the program ran or was ready to run, as far as this wait
     /// explains it, in ns.
     pub still_ns: u64,
+    /// Elapsed time in which no thread ran or was ready, while the thread whose wait explains that was one that also
+    /// waited for this at other times, in ns: those take turns.
+    #[serde(default)]
+    pub turns_ns: u64,
     /// Looks that found a thread waiting for it.
     pub looks: u32,
     /// Looks that found a thread in the same wait as the look before: it had not run since.
@@ -190,7 +204,7 @@ pub struct Watched {
     pub cpu_ns: u64,
     /// The most processes at once.
     pub processes: u32,
-    /// The most threads at once.
+    /// The most threads at once that were counted: at least that many.
     pub threads_at_once: u32,
     /// How many looks there were.
     pub looks: u32,
@@ -208,6 +222,10 @@ pub struct Watched {
     /// The part of the waiting time of threads that were counted and not looked at, in ns: of a crowd, a sample is.
     #[serde(default)]
     pub unread_ns: u64,
+    /// The part of the CPU time of threads that had ended by the next look, or of a crowd were not looked at, in ns: the
+    /// kernel's sums have it, and how long they were ready or waited is not known.
+    #[serde(default)]
+    pub unseen_cpu_ns: u64,
     /// Elapsed time in which no thread ran or was ready to run, in ns.
     pub still_ns: u64,
     /// What threads waited for, the longest first.

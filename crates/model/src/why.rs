@@ -171,13 +171,6 @@ pub struct Why {
     pub warnings: Vec<String>,
 }
 
-impl Why {
-    /// Reports whether the answer names anything.
-    pub fn is_answered(&self) -> bool {
-        self.named.is_some() || self.named_wait.is_some() || self.named_kernel
-    }
-}
-
 /// Where the time of a program goes with nothing taken, over trials.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WhyTime {
@@ -230,6 +223,9 @@ pub struct WhyWait {
     pub holder: String,
     /// By elapsed time.
     pub share: Estimate,
+    /// A lock, or what those take turns to hold who sleep while nothing runs.
+    #[serde(default)]
+    pub is_held: bool,
 }
 
 /// A number that the kernel counted of the program with nothing taken.

@@ -4,7 +4,7 @@ use crate::doing::{Doing, Name, Since, WaitId};
 use crate::threads::Threads;
 use crate::waits::{Asker, Named, Names};
 use model::{Runner, Wait, Waits, is_of_runtime};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use sys::task::Pid;
 
 /// The most waits, threads and runners that are kept of a trial.
@@ -27,6 +27,13 @@ struct Ran {
     absent_ns: i64,
     alone_ns: i64,
     together_ns: i64,
+}
+
+/// What one thread was seen to wait for, and for how long nothing ran while its wait explained that.
+#[derive(Debug, Default)]
+struct Slept {
+    waits: HashSet<WaitId>,
+    still_ns: i64,
 }
 
 /// Time since a look that found all threads asleep.
@@ -57,8 +64,9 @@ pub(crate) struct Idle {
     runners: HashMap<Name, Ran>,
     stretch: Stretch,
     still_ns: i64,
-    /// What explained the last time in which nothing ran.
-    last: Option<WaitId>,
+    /// What explained the last time in which nothing ran, and whose wait it was.
+    last: Option<(Name, WaitId)>,
+    slept: HashMap<Name, Slept>,
     ended_cpu_ns: Vec<u64>,
 }
 
@@ -76,6 +84,9 @@ impl Idle {
             sum.lasting += since(Since::Lasting);
             sum.renewed += since(Since::Renewed);
             idle_ns += one.idle_ns.max(0);
+            if let Some(wait) = one.wait {
+                self.slept.entry(one.name).or_default().waits.insert(wait.id);
+            }
         }
         let busy_ns: i64 = threads.iter().map(|one| one.busy_ns).sum();
         // What was idle while nothing ran is nobody's.
@@ -103,14 +114,18 @@ impl Idle {
                 (outside, wait.is_some_and(|wait| !wait.is_secondary), one.ran_ns)
             };
             let slept = threads.iter().filter(|one| one.wait.is_some()).max_by_key(place);
-            self.end_stretch(slept.and_then(|one| one.wait).map(|wait| wait.id));
+            self.end_stretch(slept.and_then(|one| Some((one.name, one.wait?.id))));
         }
     }
 
-    fn end_stretch(&mut self, wait: Option<WaitId>) {
+    fn end_stretch(&mut self, slept: Option<(Name, WaitId)>) {
         let still_ns = std::mem::take(&mut self.stretch).still_ns();
-        self.last = wait.or(self.last);
-        self.waits.entry(self.last).or_default().still_ns += still_ns;
+        self.last = slept.or(self.last);
+        let wait = self.last.map(|(_, wait)| wait);
+        self.waits.entry(wait).or_default().still_ns += still_ns;
+        if let Some((name, _)) = self.last {
+            self.slept.entry(name).or_default().still_ns += still_ns;
+        }
         self.still_ns += still_ns;
     }
 
@@ -167,6 +182,13 @@ impl Idle {
         }
     }
 
+    /// Returns for how long nothing ran while those slept who also waited for what has a name, in ns.
+    fn turns_ns(&self, name: &Named, names: &[Named]) -> u64 {
+        let sleepers = self.slept.values().filter(|one| one.still_ns > 0);
+        let own = sleepers.filter(|one| one.waits.iter().any(|id| names.get(*id) == Some(name)));
+        own.map(|one| one.still_ns as u64).sum()
+    }
+
     /// Returns what was waited for, alike waits in one, the longest first.
     fn listed(&self, asker: &Asker, threads: Option<&Threads>) -> Vec<Wait> {
         let hardly_ran = threads.map(Threads::idle).unwrap_or_default();
@@ -192,6 +214,7 @@ impl Idle {
             }
         }
         let wait = |(name, (sum, holder)): (&Named, (Sum, &str))| Wait {
+            turns_ns: self.turns_ns(name, names),
             kind: name.kind,
             what: name.what.clone(),
             place: name.place.clone(),

@@ -23,8 +23,8 @@ const LOOKS_SHARE: f64 = 0.003;
 /// the more looks there are: a program of 200 ms must be seen some ten times.
 const DIVIDING_SHARE: f64 = 0.006;
 
-/// The part of the time that glances at the counters of memory may take, of one CPU.
-const GLANCES_SHARE: f64 = 0.002;
+/// The part of the time that glances may take, at the counters of memory or the number of threads, of one CPU.
+pub(crate) const GLANCES_SHARE: f64 = 0.002;
 
 /// The part of the time that walks through page tables may take, of one CPU.
 const WALKS_SHARE: f64 = 0.002;
@@ -57,8 +57,7 @@ pub(crate) struct Looked {
     pub(crate) cpu_ns: u64,
     /// The most processes at once.
     pub(crate) processes: usize,
-    /// The most threads at once.
-    pub(crate) threads: usize,
+    pub(crate) counted: Counted,
     pub(crate) slots: Slots,
     pub(crate) memory: MemoryLooks,
     pub(crate) waits: model::Waits,
@@ -69,9 +68,44 @@ pub(crate) struct Looked {
 }
 
 impl Looked {
+    /// Returns what is known as the program begins.
+    fn since(began: &mut Began) -> Looked {
+        let slots = Slots::new(began.workers, began.at_ns, sys::proc::tick_ns());
+        let slots = slots.queued_before(began.queue_wait_ns);
+        let throttling = std::mem::take(&mut began.throttling);
+        Looked { slots, throttling, until_ns: began.at_ns, ..Looked::default() }
+    }
+
     /// Returns the number of CPUs that the running threads together were allowed for most of the time.
     pub(crate) fn cpus(&self) -> Option<u32> {
         self.allowed.iter().max_by_key(|(_, ns)| **ns).map(|(cpus, _)| *cpus)
+    }
+}
+
+/// How many threads there were, as often as they were counted: more often than looks where these cost much.
+#[derive(Debug, Default)]
+pub(crate) struct Counted {
+    /// The most at once.
+    pub(crate) most: usize,
+    /// The time of all, in ns, and when they were counted last.
+    all_ns: u64,
+    last: Option<(u64, usize)>,
+    /// Some look did not read all of them.
+    is_crowd: bool,
+}
+
+impl Counted {
+    /// Notes a count, of which some threads are not read.
+    pub(crate) fn note(&mut self, now_ns: u64, threads: usize, unread: usize) {
+        let (then_ns, then) = self.last.replace((now_ns, threads)).unwrap_or((now_ns, threads));
+        self.all_ns += now_ns.saturating_sub(then_ns) * (then + threads) as u64 / 2;
+        self.most = self.most.max(threads);
+        self.is_crowd |= unread > 0;
+    }
+
+    /// Returns the time of all threads of a crowd, in ns; 0 where all were read.
+    pub(crate) fn crowd_ns(&self) -> u64 {
+        if self.is_crowd { self.all_ns } else { 0 }
     }
 }
 
@@ -159,12 +193,9 @@ impl Looker {
 }
 
 fn watch(heard: &Receiver<Order>) -> Looked {
-    let Ok(Order::Look(began)) = heard.recv() else { return Looked::default() };
+    let Ok(Order::Look(mut began)) = heard.recv() else { return Looked::default() };
+    let mut looked = Looked::since(&mut began);
     let (began_ns, every, spared) = (began.at_ns, began.every, &began.spared[..]);
-    let slots = Slots::new(began.workers, began_ns, sys::proc::tick_ns());
-    let slots = slots.queued_before(began.queue_wait_ns);
-    let throttling = began.throttling;
-    let mut looked = Looked { slots, throttling, until_ns: began_ns, ..Looked::default() };
     let cpu_before_ns = sys::clock::thread_cpu_ns();
     let mut asker = Asker::beside(&began.with);
     let mut census = Census::new(None, spared.to_vec());
@@ -254,7 +285,9 @@ pub(crate) fn look(
     let mut living = Vec::new();
     let mut threads = 0;
     let (mut unread, mut allowed) = (0, BTreeSet::new());
-    looked.slots.begin(ended.map_or_else(sys::clock::now_ns, |ended| ended.at_ns));
+    let tick_ns = sys::proc::tick_ns();
+    let now_ns = ended.map_or_else(sys::clock::now_ns, |ended| ended.at_ns);
+    looked.slots.begin(now_ns);
     let family = census.pids();
     // One process at each look, since most programs stay in one group.
     if let Some(pid) = family.get(looked.looks as usize % family.len().max(1)) {
@@ -267,7 +300,11 @@ pub(crate) fn look(
         if !is_zombie {
             living.push(Member { pid, parent: found.stat.parent });
         }
-        looked.slots.see_process(pid, found.cpu_ns);
+        let reaped_ns = found.stat.children_ticks.saturating_mul(tick_ns);
+        looked.slots.see_process(pid, found.cpu_ns, reaped_ns);
+        if let Some(threads) = &mut looked.slots.threads {
+            threads.parents.insert(found.stat.parent);
+        }
         // A zombie's main thread is no thread any more, but its account is there to be read.
         threads += found.threads.len() - usize::from(is_zombie && !found.threads.is_empty());
         unread += found.unread;
@@ -282,7 +319,7 @@ pub(crate) fn look(
     threads += unread;
     let interval_ns = looked.slots.interval_ns();
     if let Some(threads) = &mut looked.slots.threads {
-        threads.unread(ended.is_none().then_some(unread as u64), interval_ns);
+        threads.is_over = ended.is_some();
     }
     if !allowed.is_empty() {
         *looked.allowed.entry(allowed.len() as u32).or_default() += interval_ns;
@@ -290,7 +327,7 @@ pub(crate) fn look(
     looked.slots.end();
     looked.looks += u32::from(ended.is_none());
     looked.processes = looked.processes.max(living.len() + usize::from(ended.is_some()));
-    looked.threads = looked.threads.max(threads + usize::from(ended.is_some()));
+    looked.counted.note(now_ns, threads + usize::from(ended.is_some()), unread);
     living
 }
 

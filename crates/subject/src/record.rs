@@ -110,7 +110,7 @@ fn threads(
     trial.observe("seen_cpu", format!("{:.3}", division.seen_share));
     [
         (responses::PROCESSES, enough.then_some(looked.processes as u64)),
-        (responses::THREADS, enough.then_some(looked.threads as u64)),
+        (responses::THREADS, enough.then_some(looked.counted.most as u64)),
         (responses::QUEUE_WAIT, division.queue_wait_ns),
         (responses::BLOCKED, division.blocked_ns),
         (responses::ABSENT, division.absent_ns),

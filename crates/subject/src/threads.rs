@@ -6,7 +6,8 @@ use model::{
     ThreadTime, WaitKind, Watched, WatchedCell, WatchedThread, WatchedWait, is_of_runtime,
 };
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use sys::task::Pid;
 
 /// The most cells of a timeline. When time goes beyond them, two become one.
 const CELLS_MAX: u64 = 120;
@@ -26,7 +27,8 @@ const LISTED_MAX: usize = 24;
 /// Waits for more files than this are shown as one.
 const FILES_MAX: usize = 4;
 
-/// A thread that ran or was ready at least this part of what the busiest one did works.
+/// A thread that ran or was ready at least this part of what the busiest one did works; one of a process that started
+/// others, twice this part of what all did.
 const WORKING_PART: f64 = 0.05;
 
 /// Where the busiest thread was busy for less than this part of its life, what it did is mostly its start, by which
@@ -90,6 +92,8 @@ impl Cell {
 struct Thread {
     label: String,
     time: Time,
+    /// What it ran or was ready while it was the only thread, in ns: a start.
+    alone: i64,
     /// Of each wait the time, in ns, and the number of looks that found it.
     waits: HashMap<Option<WaitId>, (i64, u64)>,
     cells: Vec<Cell>,
@@ -102,18 +106,17 @@ struct Thread {
 }
 
 /// All threads that were seen.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Threads {
     began_ns: u64,
     cell_ns: u64,
     all: HashMap<Name, Thread>,
     /// Those that the last look found.
     living: Vec<Name>,
-    /// Threads that the last look counted and did not read, and the time of all such, in ns.
-    unread: u64,
-    unread_ns: u64,
+    /// Processes that started others.
+    pub(crate) parents: HashSet<Pid>,
     /// The program has ended.
-    is_over: bool,
+    pub(crate) is_over: bool,
     /// Threads that one look alone found, and the time of threads that had ended before a look, in ns.
     brief: u64,
     unseen_ns: i64,
@@ -121,24 +124,7 @@ pub(crate) struct Threads {
 
 impl Threads {
     pub(crate) fn new(began_ns: u64) -> Self {
-        Threads {
-            began_ns,
-            cell_ns: FIRST_CELL_NS,
-            all: HashMap::new(),
-            living: Vec::new(),
-            unread: 0,
-            unread_ns: 0,
-            is_over: false,
-            brief: 0,
-            unseen_ns: 0,
-        }
-    }
-
-    /// Notes how many threads a look counted and did not read, or that the program has ended since the look before.
-    pub(crate) fn unread(&mut self, threads: Option<u64>, interval_ns: u64) {
-        self.is_over = threads.is_none();
-        self.unread = threads.unwrap_or(self.unread);
-        self.unread_ns += self.unread * interval_ns;
+        Threads { began_ns, cell_ns: FIRST_CELL_NS, ..Threads::default() }
     }
 
     /// Notes what threads did between two looks.
@@ -148,6 +134,7 @@ impl Threads {
             self.widen();
         }
         let before = std::mem::take(&mut self.living);
+        let is_alone = threads.iter().filter(|one| one.name != TOGETHER).count() < 2;
         for one in threads {
             let is_apart = self.all.contains_key(&one.name) || self.all.len() < THREADS_MAX;
             let has_timeline = self.all.len() < TIMELINES_MAX;
@@ -156,6 +143,7 @@ impl Threads {
             let running = one.busy_ns - one.ready_ns;
             let time = Time { running, ready: one.ready_ns, waiting: one.idle_ns };
             thread.time.add(time, 1.0);
+            thread.alone += if is_alone { time.busy() } else { 0 };
             let wait = one.wait.map(|wait| wait.id);
             if is_apart && one.name != TOGETHER && !one.has_ended {
                 thread.sighted_ns += (now - from) as i64;
@@ -217,12 +205,21 @@ impl Threads {
     /// Returns the names of the threads that worked.
     fn working(&self) -> impl Fn(&Name) -> bool + '_ {
         let apart = self.all.iter().filter(|(name, _)| **name != TOGETHER);
-        let busiest =
-            apart.map(|(_, one)| one.time).max_by_key(|time| time.busy()).unwrap_or_default();
-        let (busy, life) = (busiest.busy() as f64, (busiest.busy() + busiest.waiting) as f64);
-        let least = if busy < START_PART * life { 0.0 } else { WORKING_PART * busy };
-        let is_busy = move |one: &Thread| one.time.busy() as f64 >= least;
-        move |name| *name == TOGETHER || self.all.get(name).is_some_and(&is_busy)
+        let busiest = apart.map(|(_, one)| one).max_by_key(|one| one.beside());
+        let (busy, waiting) = busiest.map_or((0, 0), |one| (one.beside(), one.time.waiting));
+        let is_start = (busy as f64) < START_PART * (busy + waiting) as f64;
+        let least = if is_start { 0.0 } else { WORKING_PART * busy as f64 };
+        let all: i64 = self.all.values().map(Thread::beside).sum();
+        move |name| {
+            let is_parent = self.parents.contains(&name.0);
+            let least = if is_parent && !is_start {
+                least.max(2.0 * WORKING_PART * all as f64)
+            } else {
+                least
+            };
+            let own = self.all.get(name).map(Thread::beside);
+            *name == TOGETHER || own.is_some_and(|own| own as f64 >= least)
+        }
     }
 
     /// Returns the time of each wait in threads that hardly ran, in ns.
@@ -236,13 +233,14 @@ impl Threads {
         idle
     }
 
-    /// Enters all that is known. `names` are those of the waits; `still` is the elapsed time in which nothing
-    /// ran, by the wait that explains it.
+    /// Enters all that is known. `names` are those of the waits; `counted_ns` is the time of all threads of a crowd;
+    /// `still` is the elapsed time in which nothing ran, by the wait that explains it.
     pub(crate) fn enter(
         &self,
         watched: &mut Watched,
         names: &[Named],
         asker: &Asker,
+        counted_ns: u64,
         still: impl Iterator<Item = (Option<WaitId>, i64)>,
     ) {
         let mut list = List { names, asker, waits: Vec::new(), places: HashMap::new() };
@@ -251,9 +249,10 @@ impl Threads {
         let is_of_crowd = |(pid, tid): &Name| pid != tid && (*pid, *tid) != TOGETHER;
         let crowd = self.all.iter().filter(|(name, _)| is_of_crowd(name));
         let crowd_ns: i64 = crowd.map(|(_, thread)| thread.time.waiting.max(0)).sum();
-        let unread = self.unread_ns as f64 / crowd_ns.max(1) as f64;
+        watched.time = self.all.values().map(|one| one.time.shown()).fold(watched.time, sum);
+        watched.unread_ns = counted_ns.saturating_sub(watched.time.all_ns());
+        let unread = watched.unread_ns as f64 / crowd_ns.max(1) as f64;
         for (name, thread) in &self.all {
-            watched.time = sum(watched.time, thread.time.shown());
             let works = is_working(name);
             let times = if is_of_crowd(name) { 1.0 + unread } else { 1.0 };
             for (id, (ns, found)) in thread.named() {
@@ -264,8 +263,8 @@ impl Threads {
                 wait.found += found;
             }
         }
-        watched.time.waiting_ns += self.unread_ns;
-        (watched.brief_threads, watched.unread_ns) = (self.brief, self.unread_ns);
+        watched.time.waiting_ns += watched.unread_ns;
+        watched.brief_threads = self.brief;
         watched.unseen_ns = self.unseen_ns.max(0) as u64;
         still.for_each(|(id, ns)| list.entry(id).still_ns += ns.max(0) as u64);
         list.unite_files();
@@ -313,6 +312,11 @@ fn sum(a: ThreadTime, b: ThreadTime) -> ThreadTime {
 }
 
 impl Thread {
+    /// Returns what it ran or was ready while there were others, in ns.
+    fn beside(&self) -> i64 {
+        self.time.busy() - self.alone
+    }
+
     /// Returns the waits with what no look found: a thread that was woken while it was asked waited, in all
     /// likelihood, as it did when it could be asked.
     fn named(&self) -> impl Iterator<Item = (Option<WaitId>, (i64, u64))> {
@@ -449,8 +453,12 @@ mod tests {
     }
 
     fn entered(threads: &Threads, names: &[Named]) -> Watched {
+        entered_of(threads, names, 0)
+    }
+
+    fn entered_of(threads: &Threads, names: &[Named], counted_ns: u64) -> Watched {
         let mut watched = Watched::default();
-        threads.enter(&mut watched, names, &Asker::default(), std::iter::empty());
+        threads.enter(&mut watched, names, &Asker::default(), counted_ns, std::iter::empty());
         watched
     }
 
@@ -496,19 +504,38 @@ mod tests {
         let mut threads = Threads::new(0);
         let crowd: Vec<Doing> =
             (1..=4).map(|tid| doing(tid, 0, 100, Some(usize::from(tid == 4)))).collect();
-        threads.unread(Some(30), 100 * MS);
         threads.note(0, 100 * MS, &crowd);
         // The program ends: who was there at the last look is taken to have been there until then.
-        threads.unread(None, 100 * MS);
+        threads.is_over = true;
         threads.note(100 * MS, 200 * MS, &[]);
         let names = [named(WaitKind::Timer, "a"), named(WaitKind::Lock, "b")];
-        let watched = entered(&threads, &names);
+        let watched = entered_of(&threads, &names, (4 + 30) * 200 * MS);
         assert_eq!(watched.time.waiting_ns, (4 + 30) * 200 * MS);
         assert_eq!(watched.unread_ns, 30 * 200 * MS);
         let crowd_of = |wait: &WatchedWait| (wait.ns + wait.idle_ns) / MS;
         // The first thread of the process stands for itself alone.
         let all: Vec<u64> = watched.waits.iter().map(crowd_of).collect();
         assert_eq!(all, [200 + 2 * (200 + 2000), 200 + 2000]);
+    }
+
+    /// What a thread did before there were others is no work beside them, nor is what a process does for those that it
+    /// starts: the time that both wait meanwhile is idle.
+    #[test]
+    fn who_starts_others_is_idle_while_they_work() {
+        for (is_parent, busy_ms) in [(false, 0), (true, 8)] {
+            let mut threads = Threads::new(0);
+            threads.parents.extend(is_parent.then_some(1));
+            threads.note(0, 100 * MS, &[doing(1, 90, 10, None)]);
+            for look in 1..6 {
+                let worker = Doing { name: (2, 2), ..doing(2, 90, 10, Some(1)) };
+                let waits = doing(1, busy_ms, 100 - busy_ms, Some(0));
+                threads.note(look * 100 * MS, (look + 1) * 100 * MS, &[waits, worker]);
+            }
+            let names = [named(WaitKind::Event, "a"), named(WaitKind::Pipe, "b")];
+            let watched = entered(&threads, &names);
+            let idle: Vec<bool> = watched.waits.iter().map(|wait| wait.idle_ns > wait.ns).collect();
+            assert_eq!(idle, [false, true], "{watched:?}");
+        }
     }
 
     #[test]

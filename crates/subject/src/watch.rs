@@ -1,7 +1,7 @@
 //! Watching one program while it runs: what its threads wait for, without a trial around it.
 
 use crate::aside::how_it_ended;
-use crate::looker::{Budget, Ended, FIRST_LOOK_NS, Looked, SHORTEST_NS, look};
+use crate::looker::{Budget, Ended, FIRST_LOOK_NS, GLANCES_SHARE, Looked, SHORTEST_NS, look};
 use crate::waits::{Asker, Names};
 use crate::worker_time::Slots;
 use kit::{Result, Stop};
@@ -60,14 +60,20 @@ pub struct Watching<'a> {
 /// The command cannot be started, or the process does not exist or may not be read.
 pub fn watch(what: Watch<'_>, mut watching: Watching<'_>) -> Result<Watched> {
     let mut watcher = Watcher::start(what)?;
-    let mut looks = Budget::new(SHARE);
+    let (mut looks, mut counts) = (Budget::new(SHARE), Budget::new(GLANCES_SHARE));
     let mut due_ns = watcher.began_ns + if watcher.of.is_some() { 0 } else { FIRST_LOOK_NS };
     let mut shown_ns = watcher.began_ns;
     let limit_ns = watching.limit.map(|limit| watcher.began_ns + limit.as_nanos() as u64);
-    while watcher.goes_on(due_ns.min(limit_ns.unwrap_or(u64::MAX)))? {
+    let mut count_ns = due_ns;
+    while watcher.goes_on(due_ns.min(count_ns).min(limit_ns.unwrap_or(u64::MAX)))? {
         let now_ns = sys::clock::now_ns();
         if limit_ns.is_some_and(|limit_ns| now_ns >= limit_ns) {
             break;
+        }
+        if now_ns < due_ns {
+            counts.spend(|| watcher.count());
+            count_ns = sys::clock::now_ns() + counts.pause_ns();
+            continue;
         }
         looks.spend(|| watcher.look(None));
         looks.spent_once(watcher.asker.once_ns());
@@ -78,6 +84,8 @@ pub fn watch(what: Watch<'_>, mut watching: Watching<'_>) -> Result<Watched> {
             shown_ns = sys::clock::now_ns();
         }
         due_ns = sys::clock::now_ns() + looks.pause_ns().max(SHORTEST_NS);
+        let is_crowd = watcher.looked.counted.crowd_ns() > 0;
+        count_ns = if is_crowd { sys::clock::now_ns() + counts.pause_ns() } else { due_ns };
     }
     watcher.end()
 }
@@ -173,19 +181,25 @@ impl Watcher {
         look(&mut self.looked, &mut self.asker, &mut self.census, ended, u64::MAX);
     }
 
+    /// Counts threads without a look at them.
+    fn count(&mut self) {
+        self.looked.counted.note(sys::clock::now_ns(), self.census.count(), 0);
+    }
+
     /// Returns what was seen so far.
     fn watched(&mut self) -> Watched {
-        let Looked { slots, looks, processes, threads, throttling, .. } = &mut self.looked;
+        let Looked { slots, looks, processes, counted, throttling, .. } = &mut self.looked;
         let (throttled_ns, cpus) = throttling.worst().unwrap_or_default();
         let mut watched = Watched {
             command: self.command.clone(),
             pid: self.of.map(Pid::unsigned_abs),
             elapsed_ns: sys::clock::now_ns() - self.began_ns,
             processes: *processes as u32,
-            threads_at_once: *threads as u32,
+            threads_at_once: counted.most as u32,
             looks: *looks,
             looking_ns: sys::clock::thread_cpu_ns() - self.own_ns,
             unasked: self.asker.unasked(),
+            unseen_cpu_ns: slots.unseen_cpu_ns(),
             throttled_ns,
             quota_percent: cpus.map(|cpus| (100.0 * cpus).round() as u32),
             ..Watched::default()
@@ -194,7 +208,8 @@ impl Watcher {
         let still: Vec<_> = slots.idle.still().collect();
         watched.still_ns = still.iter().map(|(_, ns)| (*ns).max(0) as u64).sum();
         if let Some(threads) = &slots.threads {
-            threads.enter(&mut watched, names, &self.asker, still.into_iter());
+            let counted_ns = counted.crowd_ns();
+            threads.enter(&mut watched, names, &self.asker, counted_ns, still.into_iter());
         }
         watched.cpu_ns = watched.time.running_ns;
         watched
@@ -209,8 +224,12 @@ impl Watcher {
         if self.ended && self.of.is_none() {
             watched.elapsed_ns = at_ns - self.began_ns;
             watched.ended = how_it_ended(&sys::task::wait(pid)?);
-            let used = Usage::of_children().since(self.usage);
-            watched.cpu_ns = watched.cpu_ns.max(used.cpu_ns());
+            let used = Usage::of_children().since(self.usage).cpu_ns();
+            // Less than a tick of each sum, and what ran after the last look.
+            let rest_ns = used.saturating_sub(watched.cpu_ns);
+            watched.unseen_cpu_ns += rest_ns;
+            watched.time.running_ns += rest_ns;
+            watched.cpu_ns += rest_ns;
         } else if self.ended {
             watched.ended = "ended".into();
         }

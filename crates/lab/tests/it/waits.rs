@@ -33,6 +33,22 @@ fn a_command_is_watched_to_its_end_and_its_output_passed_through() {
     assert!(text.starts_with("first\n") && text.contains("ended with exit code 0"), "{text}");
 }
 
+/// Processes that live for less than from one look to the next: the page has the CPU time that the kernel counted, and
+/// what no thread has that was seen, as a number.
+#[test]
+fn the_cpu_time_of_short_lives_is_not_lost() {
+    let script = "i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i+1)); done";
+    let watched =
+        watched(&scruple().args(["waits", "--json", "--", "sh", "-c", script]).output().unwrap());
+    assert!(watched.time.running_ns >= watched.cpu_ns && watched.cpu_ns > 0, "{watched:?}");
+    let seen_ns: u64 =
+        watched.threads.iter().filter(|one| one.pid > 0).map(|one| one.time.running_ns).sum();
+    assert!(seen_ns + watched.unseen_cpu_ns <= watched.time.running_ns, "{watched:?}");
+    let cpus = std::thread::available_parallelism().unwrap().get() as u64;
+    let most_ns = watched.elapsed_ns.saturating_sub(watched.cpu_ns / cpus);
+    assert!(watched.still_ns <= most_ns, "{watched:?}");
+}
+
 #[test]
 fn a_process_that_runs_is_watched_and_goes_on() {
     let mut sleeper = Command::new("sleep").arg("600").spawn().unwrap();

@@ -174,8 +174,19 @@ impl Redaction {
     }
 
     fn wait(&mut self, wait: &Wait) -> Wait {
-        let Wait { kind, what, place, holder, ns, idle_ns, still_ns, looks, lasting, renewed } =
-            wait;
+        let Wait {
+            kind,
+            what,
+            place,
+            holder,
+            ns,
+            idle_ns,
+            still_ns,
+            turns_ns,
+            looks,
+            lasting,
+            renewed,
+        } = wait;
         Wait {
             kind: *kind,
             what: self.alias(what),
@@ -184,6 +195,7 @@ impl Redaction {
             ns: *ns,
             idle_ns: *idle_ns,
             still_ns: *still_ns,
+            turns_ns: *turns_ns,
             looks: *looks,
             lasting: *lasting,
             renewed: *renewed,

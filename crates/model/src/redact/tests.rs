@@ -156,6 +156,7 @@ fn wait(n: u32) -> Wait {
         ns: 9,
         idle_ns: 4,
         still_ns: 8,
+        turns_ns: 0,
         looks: 7,
         lasting: 6,
         renewed: 5,

@@ -37,8 +37,9 @@ pub fn waits(result: &Watched, letters: Letters) -> Doc<'static> {
     doc.blocks.extend(table(result));
     doc.blocks.extend(threads(result, letters));
     let meaning = "A thread runs, is ready and waits for a CPU, or waits for something else. The kernel \
-                   counts the first two exactly. What threads wait for was looked at while they waited; \
-                   intervals (95 %, Clopper and Pearson) are those of such a sample.";
+                   counts the first two of each thread that was looked at, and the first of all. What threads wait \
+                   for was looked at while they waited; intervals (95 %, Clopper and Pearson) are those of such a \
+                   sample.";
     doc.push(Block::small(meaning));
     let others = "scruple why -- COMMAND decides what limits it; scruple scale -- COMMAND with {n} in it shows what \
                   limits more workers.";
@@ -55,7 +56,7 @@ pub fn so_far(result: &Watched) -> String {
 fn lead(result: &Watched) -> String {
     let Watched { processes, threads_at_once, elapsed_ns, pid, .. } = result;
     let of = if *processes == 1 { "1 process".into() } else { format!("{processes} processes") };
-    let at_most = counted(u64::from(*threads_at_once), "thread");
+    let at_least = counted(u64::from(*threads_at_once), "thread");
     let which = pid.map_or(String::new(), |pid| format!("Process {pid}, watched "));
     let first = if which.is_empty() { "Watched ".into() } else { which };
     let ended = match result.ended.as_str() {
@@ -63,7 +64,7 @@ fn lead(result: &Watched) -> String {
         ended => format!("It {}.", short(ended, 200)),
     };
     let time = time(*elapsed_ns);
-    format!("{first}for {time}: at most {at_most} in {of} at once. {ended}")
+    format!("{first}for {time}: at least {at_least} in {of} at once. {ended}")
 }
 
 /// Returns what a CPU quota did to a program; `None` where none held it back.
@@ -84,7 +85,9 @@ fn time(ns: u64) -> String {
 
 /// Returns a number of threads, on average over the time.
 fn threads_on_average(ns: u64, result: &Watched) -> String {
-    format!("{:.2}", ns as f64 / result.elapsed_ns.max(1) as f64)
+    let threads = ns as f64 / result.elapsed_ns.max(1) as f64;
+    let digits = if threads < 100.0 { 2 } else { 0 };
+    format!("{threads:.digits$}")
 }
 
 /// Returns a wait in words.
@@ -143,17 +146,26 @@ fn notes(result: &Watched) -> Vec<String> {
         thread_s(unseen),
         thread_s(all)
     );
+    let unseen_cpu = format!(
+        "{} of {} CPU seconds were used by threads while no look saw them, as the kernel's sums show: how long these were \
+         ready or waited is not known.",
+        thread_s(result.unseen_cpu_ns),
+        thread_s(result.cpu_ns)
+    );
     let crowd = format!(
         "Of many threads a sample was looked at: {} of {} thread-seconds were counted and not looked at. Their waits are \
          taken to be those of the sample.",
         thread_s(result.unread_ns),
         thread_s(all)
     );
+    let least_ns = (UNSEEN_MAX * result.cpu_ns as f64).max(NOTABLE * result.elapsed_ns as f64);
+    let is_unseen = result.unseen_cpu_ns as f64 > least_ns;
     let is_unasked = !result.unasked.is_empty();
     let all = [
         (is_unasked, format!("Some waits have no name: {}.", short(&result.unasked, 400))),
         (result.brief_threads > 1 && unseen as f64 > UNSEEN_MAX * all as f64, brief),
         (result.unread_ns > 0, crowd),
+        (is_unseen, unseen_cpu),
         (cost > COST_MAX, costly),
         (result.looks < LOOKS_MIN, coarse),
     ];

@@ -97,7 +97,7 @@ fn waits(why: &Why) -> Option<Block<'static>> {
     let rows = why.time.waited.iter().map(|wait| {
         let name = [&wait.what, &wait.holder].map(|it| (!it.is_empty()).then(|| it.clone()));
         let name = wording::clauses(name, ", ").unwrap_or_default();
-        [capital(analysis::why::kind(wait.kind)), short(&name, 80), share(&wait.share)]
+        [capital(analysis::scaling::kind_words(wait.kind)), short(&name, 80), share(&wait.share)]
     });
     let still = why.time.still.iter().map(|all| ["All together".into(), String::new(), share(all)]);
     let heads = ["what it waited for", "name", "#part of its time"];
@@ -111,7 +111,7 @@ fn threads(why: &Why) -> Option<Block<'static>> {
         let name = [&wait.what, &wait.holder].map(|it| (!it.is_empty()).then(|| it.clone()));
         let name = wording::clauses(name, ", ").unwrap_or_default();
         let number = estimate(&wait.share, Terms::Plain);
-        [capital(analysis::why::kind(wait.kind)), short(&name, 80), number]
+        [capital(analysis::scaling::kind_words(wait.kind)), short(&name, 80), number]
     });
     let heads = ["what its threads waited for, also while others ran", "name", "#threads"];
     let table = Table::of(&heads).rows(rows);

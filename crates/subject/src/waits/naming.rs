@@ -79,19 +79,23 @@ impl Names {
             self.named.push(named);
         }
         let mut sums: HashMap<&Named, [u64; 2]> = HashMap::new();
-        for (id, named) in self.named.iter().enumerate() {
+        // Who waits without a time-out waits for something.
+        let timed = self.named.iter().enumerate().filter(|(id, _)| asker.found[*id].is_timed);
+        for (id, named) in timed {
             let times = asker.time_outs.of(id);
             let sums = sums.entry(named).or_default();
             sums.iter_mut().zip(times).for_each(|(sum, ns)| *sum += ns);
         }
         let is_over = |named: &&Named| timeouts::are_over(sums[named]) && !keeps_name(named);
-        let shown = self.named.iter().map(|named| match Some(named).filter(is_over) {
-            Some(named) => Named {
-                kind: WaitKind::Timer,
-                what: "a time-out (sleep)".into(),
-                place: named.place.clone(),
-            },
-            None => named.clone(),
+        let shown = self.named.iter().zip(&asker.found).map(|(named, found)| {
+            match Some(named).filter(|_| found.is_timed).filter(is_over) {
+                Some(named) => Named {
+                    kind: WaitKind::Timer,
+                    what: "a time-out (sleep)".into(),
+                    place: named.place.clone(),
+                },
+                None => named.clone(),
+            }
         });
         self.shown = shown.collect();
         &self.shown

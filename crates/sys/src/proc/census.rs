@@ -2,7 +2,7 @@
 
 use super::path;
 use super::task::{Stat, parse_schedstat, parse_stat};
-use super::threads::{Thread, thread, thread_ids};
+use super::threads::{Thread, thread, thread_count, thread_ids};
 use crate::{Pid, clock, process, text};
 use std::collections::HashMap;
 use std::fs::File;
@@ -31,7 +31,7 @@ pub struct Found<T> {
 
 /// Finds a process's descendants with their threads as often as it is asked. Between two times in which the
 /// kernel made no process or thread, none is looked for, and files stay open.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Census {
     of: Option<Pid>,
     spared: Vec<Pid>,
@@ -44,6 +44,9 @@ pub struct Census {
     most: Option<usize>,
     /// One thread in this number is read.
     one_in: u32,
+    /// Looks since processes were listed, and how many threads the last of them read.
+    unlisted: u32,
+    read: usize,
 }
 
 /// The files of a thread.
@@ -76,16 +79,7 @@ impl Census {
     /// Counts a process with its descendants, or else the descendants of this process, without `spared` and
     /// what came of them.
     pub fn new(of: Option<Pid>, spared: Vec<Pid>) -> Self {
-        Census {
-            of,
-            spared,
-            last_given: None,
-            has_listed: false,
-            listed: Vec::new(),
-            open: HashMap::new(),
-            most: None,
-            one_in: 1,
-        }
+        Census { of, spared, one_in: 1, ..Census::default() }
     }
 
     /// Reads about this number of threads at the most: the first of each process, and of the others a sample that
@@ -99,16 +93,38 @@ impl Census {
     pub fn begin(&mut self) -> usize {
         // Read before the listing: what is made meanwhile has another number.
         let given = last_given();
-        // Of threads that are not read it is known by a listing alone that they are still there.
-        self.has_listed = given.is_none() || given != self.last_given || self.one_in > 1;
+        let is_new = given.is_none() || given != self.last_given;
+        self.has_listed = is_new && !self.has_sample();
+        self.unlisted += 1;
         if self.has_listed {
             self.list();
-            self.last_given = given;
+            (self.last_given, self.unlisted) = (given, 0);
         }
-        let threads = self.listed.iter().map(|(_, tids)| tids.len()).sum();
+        let threads = self.listed_threads();
         let times = self.most.map_or(1, |most| usize::div_ceil(threads, most.max(1)).max(1));
         self.one_in = u32::try_from(times.next_power_of_two()).unwrap_or(1);
         threads
+    }
+
+    /// Reports whether the sample of a crowd still stands for it: a listing takes longer than all that is read.
+    fn has_sample(&self) -> bool {
+        let is_enough = self.most.is_some_and(|most| 2 * self.read > most);
+        if self.one_in == 1 || !is_enough || self.unlisted >= 8 {
+            return false;
+        }
+        let (now, listed) = (self.count(), self.listed_threads());
+        now < 2 * listed && listed < 2 * now
+    }
+
+    fn listed_threads(&self) -> usize {
+        self.listed.iter().map(|(_, tids)| tids.len()).sum()
+    }
+
+    /// Returns how many threads those processes have now that were listed last: a call for each process, whatever the
+    /// number of its threads.
+    pub fn count(&self) -> usize {
+        let counts = self.listed.iter().map(|(pid, _)| thread_count(*pid));
+        counts.map(Option::unwrap_or_default).sum()
     }
 
     /// Reports whether processes or threads were made since the look before, so that all were listed again.
@@ -127,6 +143,7 @@ impl Census {
         // The kernel counts from the boot, the time in which the machine was suspended included.
         let suspended_ns = clock::suspended_ns();
         let mut all = Vec::with_capacity(self.listed.len());
+        self.read = 0;
         for (pid, tids) in &mut self.listed {
             let cpu_ns = clock::process_cpu_ns_of(*pid);
             let (mut first, mut threads, mut unread) = (None, Vec::new(), 0);
@@ -146,6 +163,11 @@ impl Census {
                 threads.push((thread, asked));
                 true
             });
+            self.read += threads.len();
+            if unread > 0 {
+                // The list may be that of an earlier look.
+                unread = thread_count(*pid).map_or(0, |all| all.saturating_sub(threads.len()));
+            }
             if let Some(stat) = first {
                 all.push(Found { pid: *pid, stat, cpu_ns, threads, unread });
             }
@@ -258,7 +280,7 @@ mod tests {
                 let threads = census.begin();
                 let found = census.take(|_, thread| thread.tid);
                 let tids: Vec<Pid> = found[0].threads.iter().map(|(_, tid)| *tid).collect();
-                assert_eq!((threads, tids.len() + found[0].unread), (41, 41));
+                assert_eq!((threads, tids.len() + found[0].unread, census.count()), (41, 41, 41));
                 assert!(tids.contains(&own) && tids.len() < 25, "{tids:?}");
                 tids
             };

@@ -22,7 +22,7 @@ pub use task::{
     Io, SchedStat, Stat, Status, io, migrations_thread, parse_io, parse_schedstat, parse_stat,
     parse_status, schedstat_process, schedstat_thread, stat, status,
 };
-pub use threads::{Thread, io_of_children, is_thread_of, thread_ids, thread_name};
+pub use threads::{Thread, io_of_children, is_thread_of, thread_name};
 
 /// The file or folder `name` of the process `pid`.
 fn path(pid: crate::Pid, name: &str) -> String {

@@ -3,6 +3,7 @@
 use super::path;
 use super::task::{Io, SchedStat, Stat, parse_io};
 use crate::{Pid, text};
+use std::os::unix::fs::MetadataExt;
 
 /// A thread, as it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,9 +24,17 @@ pub struct Thread {
 
 /// The numbers of the threads of process `pid`; empty where it does not exist. The main thread of a zombie is
 /// still there.
-pub fn thread_ids(pid: Pid) -> Vec<Pid> {
+pub(super) fn thread_ids(pid: Pid) -> Vec<Pid> {
     let tasks = std::fs::read_dir(path(pid, "task")).into_iter().flatten().flatten();
     tasks.filter_map(|task| task.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// Returns how many threads process `pid` has, for the cost of one call however many they are: the kernel adds them to
+/// the links of their folder. `None` where the process does not exist.
+pub(super) fn thread_count(pid: Pid) -> Option<usize> {
+    let links = std::fs::metadata(path(pid, "task")).ok()?.nlink();
+    // A folder without others in it has two.
+    usize::try_from(links).ok()?.checked_sub(2)
 }
 
 /// Returns a thread by what its files said. The kernel counts its beginning from the boot, the time in which

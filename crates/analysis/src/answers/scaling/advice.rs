@@ -26,19 +26,20 @@ pub(super) fn advice(described: &[ScaleLevel], causes: &[ScaleCause]) -> ScaleAd
     };
     let (best, cheapest) = (most(&height), most(&cost));
     let near = |level: &&ScaleLevel| height(level).is_some_and(|x| x >= NEAR_BEST * best);
-    let for_throughput = described.iter().find(near);
-    // Workers that are not shown to gain anything are not advised.
-    let speedup = for_throughput.and_then(|level| level.speedup);
     // One trial has no interval; where that is all there is, as in a table, the rows are what they are.
     let is_table = described.iter().all(|level| level.trials < 2);
-    let is_shown = speedup.is_none_or(|speedup| {
-        speedup.low > 1.0 && (is_table || for_throughput.is_some_and(|level| level.trials > 1))
-    });
-    let one = described.iter().find(|level| level.n == 1.0);
-    let for_throughput = for_throughput.filter(|_| is_shown).or(one);
-    let others = if is_shown { "gives 5 % more" } else { "is shown to give more" };
+    // Workers that are not shown to gain anything are not advised.
+    let is_shown = |level: &&ScaleLevel| {
+        let is_known = is_table || level.trials > 1;
+        level.speedup.is_none_or(|speedup| speedup.low > 1.0 && is_known)
+    };
+    let best_shown = described.iter().filter(near).find(is_shown);
+    let for_throughput = best_shown.or(described.iter().find(|level| level.n == 1.0));
+    let others = if best_shown.is_some() { "gives 5 % more" } else { "is shown to give more" };
     let cheap = |level: &&ScaleLevel| cost(level).is_some_and(|x| x >= NEAR_CHEAPEST * cheapest);
-    let for_cost = described.iter().filter(cheap).max_by(|a, b| {
+    let cheap_shown = described.iter().filter(cheap).any(|level| is_shown(&level));
+    let cheap = described.iter().filter(cheap).filter(|level| !cheap_shown || is_shown(level));
+    let for_cost = cheap.max_by(|a, b| {
         // Of those within a twentieth of the fastest, the one with the fewest workers.
         let stands = |level: &ScaleLevel| height(level).unwrap_or(0.0);
         let same = stands(a).min(stands(b)) >= NEAR_BEST * stands(a).max(stands(b));

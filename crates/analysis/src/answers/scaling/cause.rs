@@ -234,7 +234,9 @@ impl<'a> Search<'a> {
         let alone = self.one.level.mean(of_cpus).filter(|used| *used >= MANY_CPUS)?;
         let cpus = f64::from(self.case.cpus?);
         let others = self.signs.foreign + self.signs.steal;
-        let is_full = self.signs.used? / cpus + others >= FULL && others < NOTABLE;
+        let waited = self.signs.waiting.unwrap_or_default();
+        let is_full =
+            self.signs.used? / cpus + others >= FULL && others < NOTABLE.max(MOST * waited);
         is_full.then(|| {
             let (alone, used) = (figure(alone), figure(self.signs.used.unwrap_or_default()));
             let n = figure(self.at.described.n);
@@ -319,19 +321,16 @@ impl<'a> Search<'a> {
         self.others_or_crowd(share)
     }
 
-    /// Finds whether others took most of what was `lost`, or of the CPUs that the workers did not use, or
-    /// the program's own threads took CPUs from one another. Threads that were ready while CPUs were idle
-    /// are not explained.
+    /// Finds whether others took most of what was `lost`, or the program's own threads took CPUs from one
+    /// another. Threads that were ready while CPUs were idle are not explained.
     fn others_or_crowd(&mut self, lost: f64) -> Option<&'static Row> {
         let n = self.at.described.n;
         let others = self.signs.foreign + self.signs.steal;
         let cpus = self.case.cpus.map_or(1.0, f64::from);
-        let used = self.signs.used.unwrap_or(cpus);
-        let unused = (n.min(cpus) - used).max(0.0);
-        let is_full = used / cpus + others >= FULL;
+        let is_full = self.signs.used.unwrap_or(cpus) / cpus + others >= FULL;
         // Who outranks it leaves a program whole CPUs.
         let kept = self.signs.kept_to(n).filter(|_| !is_full || others < NOTABLE);
-        if kept.is_none() && others >= MOST * lost.min(unused / cpus) {
+        if kept.is_none() && others >= MOST * lost {
             return Some(&ROWS.neighbour);
         }
         if let Some(kept) = kept {

@@ -1,13 +1,21 @@
 //! What the workers of one level waited for, and who ran meanwhile, over its trials.
 
+use super::cause::NOTABLE;
 use super::level::{Level, centre};
 use super::trials::ScaleTrial;
 use crate::stats::order;
-use model::{Estimate, Runner, ScaleWait, Wait, WaitKind, Waits};
+use model::{Estimate, Runner, ScaleWait, Wait, WaitKind, Waits, may_be_held};
 use std::collections::BTreeMap;
 
 /// The share of its time at which a thread that also runs with others counts as a worker.
 const WORKER_SHARE: f64 = 0.25;
+
+/// A lock that is waited for nearly as much as something else is held by those who wait for that.
+pub(crate) const HELD: f64 = 0.75;
+
+/// While nothing runs, those sleep who also wait for a lock that they hold, for at least this part of the time. Of n
+/// workers one may never find it held.
+pub(crate) const TURNS: f64 = 0.5;
 
 /// What explains more than half of something explains most of it.
 const MOST: f64 = 0.5;
@@ -21,6 +29,8 @@ pub(super) struct Held {
     pub(super) still: f64,
     /// The wait that explains most of that time, with its share of the elapsed time.
     pub(super) still_for: Option<(Wait, f64)>,
+    /// What those waited for, at other times, who slept while nothing ran: the part of that time.
+    turns: BTreeMap<Key, f64>,
     /// The number of CPUs that the running threads together could use.
     pub(super) cpus: Option<u32>,
     /// The thread that ran in most of the time in which workers were idle.
@@ -88,6 +98,7 @@ impl Held {
             still: still / elapsed,
             cpus: seen.iter().filter_map(|(_, waits)| waits.cpus).max(),
             still_for: still_for(&seen, elapsed),
+            turns: turns(&seen, still),
             runner: runner(&seen),
             balance: balance(&seen, level.n),
             spells: spells(&seen),
@@ -114,8 +125,29 @@ impl Held {
         let sums = own.map(|(_, shares)| shares.clone()).reduce(|sums, shares| {
             sums.into_iter().zip(shares).map(|(sum, share)| sum + share).collect()
         });
-        let share = sums.and_then(|sums| centre(&sums));
-        share.is_some_and(|share| sampled(share, self.samples).low > 0.0)
+        sums.is_some_and(|sums| {
+            // What each of several trials shows is there, however much they differ.
+            let in_each = sums.len() > 1 && sums.iter().all(|share| *share >= 2.0 * NOTABLE);
+            in_each || centre(&sums).is_some_and(|share| sampled(share, self.samples).low > 0.0)
+        })
+    }
+
+    /// Returns the lock that is held by those of n workers who wait for something else, for `waited` of their time:
+    /// others wait for it nearly as much. The last of n workers waits for all others, the first for none; a semaphore may
+    /// let half of them in.
+    pub(super) fn lock_of(&self, waited: f64, n: f64) -> Option<&ScaleWait> {
+        let waited = HELD * waited;
+        let lock = &[WaitKind::Lock];
+        if self.share(lock) >= ((n - 1.0) / 2.0).min(1.0) * waited && self.is_sure(lock) {
+            return self.longest(lock);
+        }
+        self.waits.iter().find(|one| {
+            let key = (one.kind, one.what.clone(), one.place.clone());
+            may_be_held(one.kind, &one.what)
+                && self.turns.get(&key).is_some_and(|part| *part >= TURNS * (n - 1.0) / n)
+                && one.share.point >= 0.5 * waited
+                && self.is_sure(&[one.kind])
+        })
     }
 
     /// Reports whether waits of a kind last for at least `times` as long as from one look to the next: then they are
@@ -206,12 +238,21 @@ fn still_for(seen: &[(&ScaleTrial, &Waits)], elapsed: f64) -> Option<(Wait, f64)
     Some((wait, ns as f64 / elapsed))
 }
 
+fn turns(seen: &[(&ScaleTrial, &Waits)], still_ns: f64) -> BTreeMap<Key, f64> {
+    let mut all = BTreeMap::new();
+    for wait in seen.iter().flat_map(|(_, waits)| &waits.waits) {
+        *all.entry(key(wait)).or_default() += wait.turns_ns as f64 / still_ns.max(1.0);
+    }
+    all
+}
+
 /// Returns who ran while most workers were idle.
 fn runner(seen: &[(&ScaleTrial, &Waits)]) -> Option<Alone> {
     let mut all: BTreeMap<(bool, &str), Vec<&Runner>> = BTreeMap::new();
     for (_, waits) in seen {
         // Workers often have one name: of each trial, the one that ran most counts.
-        let others = waits.runners.iter().filter(|one| !one.is_first);
+        // Threads that no look saw have no name.
+        let others = waits.runners.iter().filter(|one| !one.is_first && !one.name.is_empty());
         let first = waits.runners.iter().find(|one| one.is_first);
         for one in others.max_by_key(|one| one.idle_ns).into_iter().chain(first) {
             all.entry((one.is_first, &one.name)).or_default().push(one);
@@ -271,10 +312,7 @@ pub(super) fn explains(part: f64, whole: f64) -> bool {
 /// Returns a wait in words: "the lock `table` (mutex), in `drain`".
 pub fn words(kind: WaitKind, what: &str, place: &str) -> String {
     let name = match (kind, what) {
-        (WaitKind::Thread, _) => "the end of another thread".into(),
-        (WaitKind::Child, _) => "the end of a child process".into(),
-        (WaitKind::Memory, "") => "memory".into(),
-        (_, "") => kind_words(kind).to_string(),
+        (WaitKind::Thread | WaitKind::Child, _) | (_, "") => kind_words(kind).to_string(),
         (WaitKind::Storage, what) if what.starts_with('/') => format!("storage ({what})"),
         (WaitKind::Socket, what) if !what.starts_with("a ") => format!("a socket: {what}"),
         (_, what) => what.to_string(),
@@ -283,21 +321,21 @@ pub fn words(kind: WaitKind, what: &str, place: &str) -> String {
 }
 
 /// Returns what a kind of wait is called.
-fn kind_words(kind: WaitKind) -> &'static str {
+pub fn kind_words(kind: WaitKind) -> &'static str {
     match kind {
         WaitKind::Lock => "a lock",
-        WaitKind::Signal => "a signal of another thread",
-        WaitKind::Hidden => "another thread",
+        WaitKind::Signal => "another thread or process",
+        WaitKind::Hidden => "another thread (by a lock, a channel or a queue)",
         WaitKind::Message => "a message of another thread or process",
         WaitKind::Barrier => "a barrier",
-        WaitKind::Thread => "the end of a thread",
+        WaitKind::Thread => "the end of another thread",
         WaitKind::Child => "the end of a child process",
         WaitKind::Storage => "storage",
         WaitKind::Socket => "a socket",
         WaitKind::Pipe => "a pipe",
-        WaitKind::Timer => "a sleep or timer",
+        WaitKind::Timer => "a timer",
         WaitKind::Event => "one of several descriptors",
-        WaitKind::Memory => "memory: a page fault, or the lock of the address space",
-        WaitKind::Unknown => "not known",
+        WaitKind::Memory => "memory",
+        WaitKind::Unknown => "something that was not recognised",
     }
 }

@@ -33,9 +33,6 @@ const NETWORK: [WaitKind; 3] = [WaitKind::Socket, WaitKind::Pipe, WaitKind::Even
 /// the work.
 const TO_THE_END: u32 = 5;
 
-/// A lock that is waited for nearly as much as something else is held by those who wait for that.
-const HELD: f64 = 0.75;
-
 /// A wait that fewer looks found is not named where sleeps alone show that there are waits.
 const LOOKS_MIN: u32 = 3;
 
@@ -118,7 +115,7 @@ impl Search<'_> {
             if !by_sleeps && JOINS.contains(&wait.kind) {
                 return None;
             }
-            if let Some(found) = still(held, wait, by_sleeps) {
+            if let Some(found) = still(held, wait, by_sleeps, self.at.described.n) {
                 let part = percent(held.still);
                 self.evidence.push(format!(
                     "for {part} of the elapsed time, no thread of the program ran or was ready to"
@@ -144,8 +141,13 @@ impl Search<'_> {
             (&OUTSIDE, of(&OUTSIDE)),
         ];
         let most = kinds.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-        let is_held = most.0 == OUTSIDE && kinds[0].1 >= HELD * most.1;
-        let (kinds, most) = if is_held { kinds[0] } else { most };
+        let lock = held.lock_of(held.share(&OUTSIDE), self.at.described.n);
+        if let Some(lock) = lock.filter(|lock| {
+            most.0 == OUTSIDE && (by_sleeps || lack.part * lock.share.point >= NOTABLE)
+        }) {
+            return Some(of_lock(lock));
+        }
+        let (kinds, most) = most;
         let absent = lack.absent;
         let longest = held.longest(kinds);
         let is_of_go = longest.is_some_and(|one| is_of_go(&one.what));
@@ -174,9 +176,10 @@ impl Search<'_> {
 
 /// Returns what a program waits for of which nothing runs: a lock that one holds asleep, or what comes from outside; a
 /// time-out is such a thing.
-fn still(held: &Held, wait: &Wait, by_sleeps: bool) -> Option<Found> {
-    if let Some(lock) = held_by(held, wait) {
-        return Some(Found::named(&ROWS.lock, words(lock)));
+fn still(held: &Held, wait: &Wait, by_sleeps: bool, n: f64) -> Option<Found> {
+    let lock = held.lock_of(held.share(&[wait.kind]), n).filter(|lock| lock.kind != wait.kind);
+    if let Some(lock) = lock {
+        return Some(of_lock(lock));
     }
     let is_hidden = !by_sleeps && ANOTHER.contains(&wait.kind);
     let row = if is_hidden { &ROWS.still_hidden } else { &ROWS.still };
@@ -184,11 +187,10 @@ fn still(held: &Held, wait: &Wait, by_sleeps: bool) -> Option<Found> {
         .then(|| Found::named(row, held::words(wait.kind, &wait.what, &wait.place)))
 }
 
-/// Returns the lock that is held by those who wait for something else: others wait for it nearly as much.
-fn held_by<'a>(held: &'a Held, wait: &Wait) -> Option<&'a ScaleWait> {
-    let lock = &[WaitKind::Lock];
-    let is_held = held.share(lock) >= HELD * held.share(&[wait.kind]) && held.is_sure(lock);
-    held.longest(lock).filter(|_| is_held && wait.kind != WaitKind::Lock)
+/// Returns that workers wait for what others hold asleep.
+fn of_lock(lock: &ScaleWait) -> Found {
+    let row = if lock.kind == WaitKind::Hidden { &ROWS.hidden } else { &ROWS.lock };
+    Found::named(row, words(lock))
 }
 
 /// Returns what Go's threads wait for beside goroutines that wait for a socket, by who worked meanwhile; the evidence
@@ -247,8 +249,10 @@ fn of_kind(held: &Held, kind: WaitKind, name: String) -> Found {
         WaitKind::Message if is_alone && held.is_phase(kind, TO_THE_END) => {
             Found::named(&ROWS.alone, who)
         }
-        // A runtime divides its tasks among all threads, the first one included.
-        WaitKind::Hidden if is_alone && runner.is_some_and(|one| !one.is_worker) => {
+        // A runtime divides its tasks among all threads, the first one included, and hands over among them.
+        WaitKind::Hidden
+            if is_alone && runner.is_some_and(|one| !one.is_worker) && held.is_phase(kind, 1) =>
+        {
             Found::named(&ROWS.alone, who)
         }
         WaitKind::Signal | WaitKind::Hidden | WaitKind::Message

@@ -27,7 +27,8 @@ mod words;
 mod tests;
 
 pub use figures::figures;
-pub use held::words as waited_for;
+pub(crate) use held::{HELD, TURNS};
+pub use held::{kind_words, words as waited_for};
 pub use next::{coarse, next};
 pub use trials::{ScaleTrial, is_on_one_cpu, trials};
 pub use words::{cause as cause_words, loss as loss_words, standing as standing_words};

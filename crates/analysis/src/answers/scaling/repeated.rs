@@ -5,7 +5,7 @@ use super::level::{Level, ratio};
 use super::rows::{Found, ROWS};
 use super::trials::ScaleTrial;
 use super::words::{figure, percent, percent_of};
-use model::{Founding, ScaleCause};
+use model::{Founding, ScaleCause, WaitKind, Waits};
 
 /// Workers that repeat something add the same CPU time each, wherever they run, except for this part of it. Those that
 /// spin for 30 to 95 % of their time added amounts that differed by more (11 to 67 %, 7 programs, 2 CPUs).
@@ -21,8 +21,11 @@ const WHOLE: f64 = 0.08;
 /// multiple.
 const SLOWED: f64 = 1.7;
 
-/// Fewer looks at each trial may have missed threads.
-const LOOKS_MIN: f64 = 10.0;
+/// Fewer looks at the trials of a level may have missed threads.
+const LOOKS_MIN: u32 = 10;
+
+/// Threads that sleep twice as often as with one worker, and this number of times more, hand over to others.
+const SLEEPS_MORE: f64 = 20.0;
 
 /// A program whose throughput and use of CPUs stay within this part of one worker's does the same at each n.
 const SAME: f64 = 0.1;
@@ -128,30 +131,21 @@ pub(super) fn repeated_or_busy(case: &Case<'_>, one: At<'_>) -> Option<Found> {
 
 /// Finds that the command makes the same threads and does the same, whatever n is.
 pub(super) fn ignored(case: &Case<'_>, one: At<'_>) -> Option<ScaleCause> {
-    let looks = |trial: &ScaleTrial| Some(f64::from(trial.waits.as_ref()?.looks));
     let threads = one.level.mean(|trial| trial.threads)?;
-    let used = |level: &Level<'_>| level.mean(|trial| Some(trial.cpu_ns? / trial.wall_ns));
-    let throughput = |level: &Level<'_>| level.values(ScaleTrial::throughput);
-    let is_same = |level: &Level<'_>| {
-        let times = ratio(&throughput(level), &throughput(one.level))?;
-        let rises = used(level)? / used(one.level)? - 1.0;
-        Some(rises < SAME && (times.point - 1.0).abs() < SAME)
-    };
-    // A runtime's own threads come and go; n workers are n - 1 threads more.
-    let more_threads = |level: &Level<'_>| {
-        let own = level.mean(looks).filter(|looks| *looks >= LOOKS_MIN);
-        Some(own.and(level.mean(|trial| trial.threads))? - threads)
-    };
     let more: Vec<&Level<'_>> = case.levels.iter().filter(|level| level.n > 1.0).collect();
-    let is_alike = !more.is_empty() && more.iter().all(|level| is_same(level) == Some(true));
+    let is_alike = !more.is_empty() && more.iter().all(|level| is_same(level, one) == Some(true));
     let last = case.described.last().filter(|_| is_alike)?;
-    let grown: Vec<Option<f64>> = more.iter().map(|level| more_threads(level)).collect();
-    let mut grows = more.iter().zip(&grown);
-    if grows.any(|(level, grown)| grown.is_some_and(|it| it >= GROWN * (level.n - 1.0))) {
+    // A runtime's own threads come and go; n workers are n - 1 threads more.
+    let grown = |level: &Level<'_>| Some(level.mean(|trial| trial.threads)? - threads);
+    let heeds = |level: &&Level<'_>| {
+        grown(level).is_some_and(|grown| grown >= GROWN * (level.n - 1.0)) || sleeps(level, one)
+    };
+    if more.iter().any(heeds) {
         return None;
     }
-    let is_seen = grown.iter().all(Option::is_some);
-    let is_exact = grown.iter().all(|grown| *grown == Some(0.0));
+    let grown: Vec<f64> = more.iter().filter_map(|level| grown(level)).collect();
+    let is_seen = grown.len() == more.len() && more.iter().all(|level| is_seen(level));
+    let is_exact = grown.iter().all(|grown| *grown == 0.0);
     let threads = match threads {
         1.0 if is_exact => "1 thread".to_string(),
         more if is_exact => format!("{} threads", figure(more)),
@@ -164,4 +158,38 @@ pub(super) fn ignored(case: &Case<'_>, one: At<'_>) -> Option<ScaleCause> {
         true => ROWS.ignored.cause(&threads, place, Founding::Consistent, vec![evidence]),
         false => ROWS.same.cause("", place, Founding::Suspected, vec![evidence]),
     })
+}
+
+/// Reports whether a level has the throughput and the use of CPUs of one worker.
+fn is_same(level: &Level<'_>, one: At<'_>) -> Option<bool> {
+    let throughput = ScaleTrial::throughput;
+    let times = ratio(&level.values(throughput), &one.level.values(throughput))?;
+    let rises = level.mean(used)? / one.level.mean(used)? - 1.0;
+    Some(rises < SAME && (times.point - 1.0).abs() < SAME)
+}
+
+/// Returns how many CPUs a trial used.
+fn used(trial: &ScaleTrial) -> Option<f64> {
+    Some(trial.cpu_ns? / trial.wall_ns)
+}
+
+/// Returns how often threads went to sleep for a unit of work.
+fn switches(trial: &ScaleTrial) -> Option<f64> {
+    trial.each(trial.voluntary)
+}
+
+/// Reports whether threads go to sleep more often than with one worker: they wait for one another.
+fn sleeps(level: &Level<'_>, one: At<'_>) -> bool {
+    let both = level.mean(switches).zip(one.level.mean(switches));
+    both.is_some_and(|(more, alone)| more >= (2.0 * alone).max(alone + SLEEPS_MORE))
+}
+
+/// Reports whether looks saw enough of a level to know its threads, and these are its workers: those of Go, and of other
+/// runtimes that hide what tasks wait for, are not.
+fn is_seen(level: &Level<'_>) -> bool {
+    let seen: Vec<&Waits> =
+        level.trials.iter().filter_map(|trial| trial.waits.as_deref()).collect();
+    let looks: u32 = seen.iter().map(|waits| waits.looks).sum();
+    let mut waits = seen.iter().flat_map(|waits| &waits.waits).filter(|wait| wait.looks > 0);
+    looks >= LOOKS_MIN && waits.all(|wait| wait.kind != WaitKind::Hidden)
 }

@@ -5,9 +5,10 @@
 //! first what the time goes by (CPU time, storage, timers, or none of them), and, where that is the
 //! CPU, what the CPU waits for.
 
-use super::threads::{kind, share};
+use super::threads::share;
 use super::time::{decided, longest, most, running, waited};
 use super::{LIVES_ON, threads};
+use crate::scaling::kind_words;
 use crate::stats::interval::BLOCKS_FREE;
 use model::measures::{CPU_SHARE, MAJOR_FAULTS, STORAGE_READ, STORAGE_WRITTEN, VOLUNTARY};
 use model::{Estimate, Price, Resource, SqueezeResult, WaitKind, Why, WhyWait};
@@ -302,7 +303,7 @@ fn waits_for(described: &Why, wait: &WhyWait) -> String {
     let name = name.map_or_else(String::new, |name| format!(": {}", wording::short(&name, 200)));
     format!(
         "This command waits for {} for {} of its time{name}.",
-        kind(wait.kind),
+        kind_words(wait.kind),
         share(&wait.share)
     )
 }
@@ -405,7 +406,8 @@ fn parts(described: &Why) -> Option<String> {
         .kinds
         .iter()
         .filter(|it| decided(&Some(it.share)).is_some_and(|share| share.low >= LIVES_ON));
-    let waits = waits.map(|it| format!("waits for {} for {}", kind(it.kind), share(&it.share)));
+    let waits =
+        waits.map(|it| format!("waits for {} for {}", kind_words(it.kind), share(&it.share)));
     let parts: Vec<String> = on_cpu.into_iter().chain(waits).collect();
     (parts.len() > 1)
         .then(|| format!("No single thing limits this command: {}.", wording::listed(&parts)))

@@ -19,7 +19,6 @@ mod time;
 mod tests;
 
 pub use next::{PLAIN_BLOCKS, is_plain, next};
-pub use threads::kind;
 
 use crate::session::disturbance::disturbed;
 use crate::session::effect::answered;

@@ -1,6 +1,7 @@
 //! What limits a program of several threads, by what they do while nothing is taken from it.
 
 use super::time::{decided, longest};
+use crate::scaling::{HELD, kind_words};
 use model::{Estimate, WaitKind, WhyTime, WhyWait};
 use wording::number::{self, Terms};
 
@@ -19,9 +20,6 @@ const BUSY: f64 = 0.9;
 /// Threads that hand over to one another and use about one CPU together take turns.
 const TURNS: std::ops::Range<f64> = 0.7..1.1;
 
-/// A lock that is waited for nearly as much as something else is held by those who wait for that.
-pub(crate) const HELD: f64 = 0.75;
-
 /// What limits a program of several threads.
 pub(super) enum Limit<'a> {
     /// Its threads wait for this. Where the waits are many and short, with the number of sleeps a second.
@@ -38,21 +36,20 @@ pub(super) enum Limit<'a> {
 pub(super) fn limit(time: &WhyTime) -> Option<Limit<'_>> {
     let workers = decided(&time.workers)?.point;
     let unused = workers.min(f64::from(time.cpus?)) - decided(&time.cpu)?.point;
+    // Where nothing runs, the wait that ends that limits it; unless a lock is held meanwhile.
+    if let Some(lock) = longest(time).and_then(|still| lock(time, workers, still)) {
+        return Some(Limit::Wait(lock, None));
+    }
     // What is lost around many short sleeps is lost by them: a thread that was woken is ready for some time.
     let sleeps = decided(&time.switches_per_s).map(|it| it.point);
     let sleeps = sleeps.filter(|sleeps| unused < SLEEP_MAX_S * sleeps);
     let ready = decided(&time.ready).filter(|_| sleeps.is_none());
     let lost = unused - ready.map_or(0.0, |ready| ready.point);
-    if workers < 2.0 || lost < LOST {
+    if workers < 2.0 || lost < LOST || longest(time).is_some() {
         return None;
     }
     let is_sure = |wait: &&WhyWait| sleeps.is_some() || wait.share.low > 0.0;
     let wait = wait(time).filter(is_sure);
-    // Where nothing runs, the wait that ends that limits it; unless a lock is held meanwhile.
-    if longest(time).is_some() {
-        let lock = wait.filter(|wait| wait.kind == WaitKind::Lock);
-        return lock.map(|lock| Limit::Wait(lock, sleeps));
-    }
     let one = match sleeps {
         Some(_) => busy(&time.ran),
         None => one(time),
@@ -86,11 +83,23 @@ fn busy<'a>(part: &Option<Estimate>) -> Option<Limit<'a>> {
 
 /// Returns what threads waited for longest, for other things than the end of one another.
 fn wait(time: &WhyTime) -> Option<&WhyWait> {
-    use WaitKind::{Child, Thread, Unknown};
-    let is_named = |wait: &&WhyWait| !matches!(wait.kind, Thread | Child | Unknown);
     let most = time.threads.iter().find(is_named)?;
     let lock = time.threads.iter().find(|wait| wait.kind == WaitKind::Lock);
     lock.filter(|lock| lock.share.point >= HELD * most.share.point).or(Some(most))
+}
+
+fn is_named(wait: &&WhyWait) -> bool {
+    !matches!(wait.kind, WaitKind::Thread | WaitKind::Child | WaitKind::Unknown)
+}
+
+/// Returns the lock that is held by those of some workers who wait for something else, while they are `still`: others
+/// wait for it nearly as much.
+fn lock<'a>(time: &'a WhyTime, workers: f64, still: &WhyWait) -> Option<&'a WhyWait> {
+    let others = time.threads.iter().filter(is_named).filter(|wait| !wait.is_held);
+    let most = others.map(|wait| wait.share.point).fold(still.share.point, f64::max);
+    let least = HELD * ((workers - 1.0) / 2.0).clamp(0.5, 1.0) * most;
+    let held = time.threads.iter().filter(|wait| wait.is_held && wait.kind != still.kind);
+    held.filter(|wait| wait.share.low > 0.0).find(|wait| wait.share.point >= least)
 }
 
 /// Returns what follows the kind of a wait: its name, if it has one.
@@ -106,7 +115,7 @@ pub(super) fn words(time: &WhyTime, limit: &Limit<'_>) -> String {
         Limit::Wait(wait, sleeps) => {
             let threads = number::estimate(&wait.share, Terms::Plain);
             let name = name(wait);
-            let of = kind(wait.kind);
+            let of = kind_words(wait.kind);
             let how = match sleeps {
                 None => format!("On average, {threads} of its threads wait for it."),
                 Some(sleeps) => format!(
@@ -121,7 +130,7 @@ pub(super) fn words(time: &WhyTime, limit: &Limit<'_>) -> String {
             format!(
                 "This command is limited by the CPU time of threads or processes that take turns: one runs while the \
                  others wait for {}{name}.{used}",
-                kind(wait.kind)
+                kind_words(wait.kind)
             )
         }
         Limit::One(busy) => format!(
@@ -155,24 +164,4 @@ pub(super) fn used(time: &WhyTime) -> Option<String> {
 /// "93 % [90, 95]".
 pub(super) fn share(share: &Estimate) -> String {
     number::estimate(share, Terms::Share)
-}
-
-/// Returns what a program waits for by its kind, in words.
-pub fn kind(kind: WaitKind) -> &'static str {
-    match kind {
-        WaitKind::Lock => "a lock",
-        WaitKind::Signal => "another thread or process",
-        WaitKind::Hidden => "another thread (by a lock, a channel or a queue)",
-        WaitKind::Message => "a message of another thread or process",
-        WaitKind::Barrier => "a barrier",
-        WaitKind::Thread => "the end of another thread",
-        WaitKind::Child => "a child process",
-        WaitKind::Storage => "storage",
-        WaitKind::Socket => "a socket",
-        WaitKind::Pipe => "a pipe",
-        WaitKind::Timer => "a timer",
-        WaitKind::Event => "one of several descriptors",
-        WaitKind::Memory => "a page of memory",
-        WaitKind::Unknown => "something that was not recognised",
-    }
 }

@@ -1,11 +1,13 @@
 //! Where a program's time goes with nothing taken from it, and how much of it each resource can limit.
 
 use super::LIVES_ON;
+use crate::scaling::{HELD, TURNS};
 use crate::session::disturbance::{ONE_CPU, cpu_ns, share_of_quota};
 use crate::stats::estimate::mean_estimate;
 use crate::stats::interval::{BLOCKS_FREE, median_located};
 use model::{
     AFFINITY, Counters, Estimate, Record, Resource, Wait, WaitKind, Waits, WhyTime, WhyWait,
+    may_be_held,
 };
 use std::collections::BTreeSet;
 
@@ -34,12 +36,12 @@ pub(super) fn time(plain: &[&Record], cpu_ppm: &[f64]) -> WhyTime {
     let kinds: BTreeSet<WaitKind> = all().map(|wait| wait.kind).collect();
     let kinds = kinds.into_iter().filter_map(|kind| {
         let share = share(&looked, |wait| wait.kind == kind)?;
-        Some(WhyWait { kind, what: String::new(), holder: String::new(), share })
+        Some(WhyWait { kind, what: String::new(), holder: String::new(), share, is_held: false })
     });
     let names: BTreeSet<_> = all().map(of_name).collect();
     let named = names.iter().filter_map(|name| {
         let share = share(&looked, |wait| of_name(wait) == *name)?;
-        Some(WhyWait { kind: name.0, what: name.1.clone(), holder: name.2.clone(), share })
+        Some(of(*name, share, false))
     });
     let named: Vec<WhyWait> = named.collect();
     let of_threads = names.iter().filter_map(|name| {
@@ -54,7 +56,12 @@ pub(super) fn time(plain: &[&Record], cpu_ppm: &[f64]) -> WhyTime {
         }
         // Of a short trial few looks find a wait, and the median of few is 0.
         let share = mean_estimate(&looked.iter().map(in_trial).collect::<Vec<_>>())?;
-        Some(WhyWait { kind: name.0, what: name.1.clone(), holder: name.2.clone(), share })
+        let turns = share_of(&looked, |wait| of_name(wait) == *name, |wait| wait.turns_ns);
+        let is_in_turns = turns.zip(estimate(&still)).is_some_and(|(turns, still)| {
+            still.point > 0.0 && turns.point >= 0.5 * TURNS * still.point
+        });
+        let is_held = name.0 == WaitKind::Lock || may_be_held(name.0, name.1) && is_in_turns;
+        Some(of(*name, share, is_held))
     });
     WhyTime {
         cpus,
@@ -79,6 +86,14 @@ pub(super) fn time(plain: &[&Record], cpu_ppm: &[f64]) -> WhyTime {
             .cloned()
             .unwrap_or_default(),
     }
+}
+
+fn of(
+    (kind, what, holder): (WaitKind, &String, &String),
+    share: Estimate,
+    is_held: bool,
+) -> WhyWait {
+    WhyWait { kind, what: what.clone(), holder: holder.clone(), share, is_held }
 }
 
 /// What tells two waits apart.
@@ -132,9 +147,13 @@ impl<'a> Looked<'a> {
         each.filter(move |ns| *ns >= WORKING_PART * most)
     }
 
-    /// Returns the part of the elapsed time in which the busiest thread ran, or was ready as much as all were.
+    /// Returns the part of the elapsed time in which the busiest thread ran, or was ready as much as all were; `None` where
+    /// another one ran nearly as long.
     fn busiest(&self) -> Option<f64> {
-        let most = self.workers().next()?;
+        let (most, second) = (self.workers().next()?, self.workers().nth(1));
+        if second.is_some_and(|second| second >= HELD * most) {
+            return None;
+        }
         let ready = self.ready_ns? / self.cpu_ns.filter(|ns| *ns > 0.0)?;
         Some((most * (1.0 + ready) / self.wall_ns).min(1.0))
     }
@@ -170,9 +189,17 @@ fn count(list: &str) -> Option<u32> {
 
 /// Returns the share of the elapsed time that some waits explain, over trials.
 fn share(looked: &[Looked<'_>], of: impl Fn(&Wait) -> bool) -> Option<Estimate> {
+    share_of(looked, of, |wait| wait.still_ns)
+}
+
+fn share_of(
+    looked: &[Looked<'_>],
+    of: impl Fn(&Wait) -> bool,
+    time: fn(&Wait) -> u64,
+) -> Option<Estimate> {
     let in_trial = |it: &Looked<'_>| {
         let own = it.waits.waits.iter().filter(|wait| of(wait));
-        it.part(own.map(|wait| wait.still_ns).fold(0, u64::saturating_add))
+        it.part(own.map(time).fold(0, u64::saturating_add))
     };
     estimate(&looked.iter().map(in_trial).collect::<Vec<_>>())
 }

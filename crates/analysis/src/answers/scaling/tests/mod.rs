@@ -381,6 +381,15 @@ fn advice_names_only_what_was_measured() {
     assert_eq!(described.advice.n_for_cost, Some(4.0));
 }
 
+/// An n that is near the best and not shown to gain anything hides no other that is.
+#[test]
+fn advice_names_workers_that_are_shown_to_gain_something() {
+    let mut trials = session(Plant::CpusAlone, 3, false);
+    trials.retain(|trial| trial.n != CPUS || trial.block == 0);
+    let advice = ask(trials).advice;
+    assert_eq!((advice.n_for_throughput, advice.n_for_cost), (Some(6.0), Some(6.0)));
+}
+
 fn points(text: &str) -> Vec<ScaleTrial> {
     let lines = text.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit()));
     lines

@@ -83,7 +83,7 @@ fn work_that_is_repeated_among_noise_is_never_said_to_spin() {
 #[test]
 fn a_command_that_ignores_n_has_no_serial_part() {
     // Looks that are few may have missed threads.
-    for (threads, looks, is_ignored) in [(1.0, 40, true), (3.0, 40, true), (1.0, 3, false)] {
+    for (threads, looks, is_ignored) in [(1.0, 40, true), (3.0, 2, true), (1.0, 1, false)] {
         let mut trials = session(Plant::Serial(1.0), 3, false);
         for trial in &mut trials {
             let mut seen = waits(trial, WaitKind::Thread, (false, true));
@@ -100,6 +100,34 @@ fn a_command_that_ignores_n_has_no_serial_part() {
             trial.threads = Some(trial.n);
         }
         assert_ne!(ask(trials).causes[0].cause, Bottleneck::Ignored);
+    }
+}
+
+/// Threads of a runtime are no workers: tasks that wait for one another are seen by how often threads sleep, or not at all.
+/// Threads that were counted are seen, however few looks there were.
+#[test]
+fn workers_that_hand_over_or_are_counted_do_not_ignore_n() {
+    use Bottleneck as B;
+    for (what, sleeps, grows, right) in [
+        (model::GOROUTINES, false, false, B::Unknown),
+        (model::GOROUTINES, true, false, B::Handover),
+        ("", false, true, B::Handover),
+    ] {
+        let mut trials = session(Plant::Serial(1.0), 3, false);
+        for trial in &mut trials {
+            let mut seen = waits(trial, WaitKind::Hidden, (false, true));
+            (seen.waits[0].what, seen.waits[0].renewed) = (what.into(), 11);
+            seen.looks = 4;
+            if sleeps {
+                trial.voluntary = Some(100.0 * trial.n * trial.n);
+            }
+            trial.threads = Some(if grows { trial.n + 1.0 } else { 4.0 });
+            trial.waits = Some(Box::new(seen));
+        }
+        let found = &ask(trials).causes[0];
+        assert_eq!(found.cause, right, "{what} {sleeps} {grows}: {found:?}");
+        let is_same = found.remedy == rows::ROWS.same.remedy;
+        assert_eq!(is_same, right == B::Unknown, "{found:?}");
     }
 }
 

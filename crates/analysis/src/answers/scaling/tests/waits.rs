@@ -15,6 +15,7 @@ pub(super) fn waits(trial: &ScaleTrial, kind: WaitKind, runner: (bool, bool)) ->
         ns: idle_ns,
         idle_ns: 0,
         still_ns: if still { trial.wall_ns as u64 } else { 0 },
+        turns_ns: 0,
         looks: 20,
         lasting: 10,
         renewed: 5,
@@ -110,6 +111,9 @@ fn exchanges_are_told_from_phases_by_how_long_a_wait_lasts() {
         (all.waits[0].what, all.waits[0].renewed) = (model::GOROUTINES.into(), 0);
     };
     assert_eq!(decided(W::Hidden, among, of_go), B::Handover);
+    // Whichever of them runs, a runtime's threads hand over to one another.
+    assert_eq!(decided(W::Hidden, alone, exchange), B::Handover);
+    assert_eq!(decided(W::Hidden, alone, phase), B::Serial);
 }
 
 /// Workers with equal CPU times do not wait for the end of one another, and if nothing ran the one that is waited for
@@ -163,6 +167,65 @@ fn time_slept_with_a_lock_held_is_that_of_the_lock() {
         let found = &ask(trials).causes[0];
         assert_eq!(found.cause, right, "{lock}: {found:?}");
     }
+}
+
+/// A semaphore, or what a runtime hides, is held asleep by those who also wait for it; who feeds a queue does not. Of two
+/// workers one may wait half as long as the other sleeps.
+#[test]
+fn what_sleepers_take_turns_to_hold_is_a_lock() {
+    use Bottleneck as B;
+    use WaitKind as W;
+    for (kind, what, (waits_part, turns), right) in [
+        (W::Signal, "pool (semaphore)", (0.7, 0.75), B::Mutex),
+        (W::Signal, "pool (semaphore)", (0.7, 0.1), B::Outside),
+        (W::Signal, "pool (semaphore)", (0.15, 0.75), B::Outside),
+        (W::Signal, "item (condition variable)", (0.7, 0.75), B::Outside),
+        (W::Hidden, "a lock of Python", (0.7, 0.75), B::Handover),
+        (W::Hidden, model::GOROUTINES, (0.7, 0.75), B::Outside),
+        (W::Lock, "pool (mutex)", (0.7, 0.0), B::Mutex),
+    ] {
+        let mut trials = session(Plant::Serial(0.4), 3, false);
+        for trial in &mut trials {
+            let mut seen = waits(trial, W::Timer, (true, false));
+            let ns = seen.waits[0].ns as f64;
+            let held = Wait {
+                kind,
+                what: what.into(),
+                ns: (waits_part * ns) as u64,
+                still_ns: 0,
+                turns_ns: (turns * seen.still_ns as f64) as u64,
+                ..seen.waits[0].clone()
+            };
+            seen.waits[0].ns = ((1.0 - waits_part) * ns) as u64;
+            seen.waits.push(held);
+            trial.waits = Some(Box::new(seen));
+        }
+        let found = &ask(trials).causes[0];
+        assert_eq!(found.cause, right, "{what} {turns}: {found:?}");
+    }
+    let case = session(Plant::Serial(0.4), 3, false);
+    let levels = levels(&case);
+    let two = levels.iter().find(|level| level.n == 2.0).unwrap();
+    let mut trials: Vec<ScaleTrial> = two.trials.iter().map(|trial| (*trial).clone()).collect();
+    // The trials differ much: one worker of an unfair lock does all before the other.
+    for (place, trial) in trials.iter_mut().enumerate() {
+        let mut seen = waits(trial, W::Timer, (true, false));
+        let part = [0.4, 0.6][place % 2];
+        let ns = seen.waits[0].ns as f64;
+        seen.waits.push(Wait {
+            kind: W::Lock,
+            ns: (part * ns) as u64,
+            still_ns: 0,
+            ..seen.waits[0].clone()
+        });
+        seen.waits[0].ns = ((1.0 - part) * ns) as u64;
+        trial.waits = Some(Box::new(seen));
+    }
+    let level = level::Level { n: 2.0, trials: trials.iter().take(2).collect() };
+    let held = held::Held::of(&level).unwrap();
+    let waited = held.share(&[W::Timer]);
+    assert_eq!(held.lock_of(waited, 2.0).map(|one| one.kind), Some(W::Lock), "{held:?}");
+    assert!(held.lock_of(2.0 * waited, 4.0).is_none(), "{held:?}");
 }
 
 /// Threads that keep themselves to one CPU wait for no other programs, whatever these use.

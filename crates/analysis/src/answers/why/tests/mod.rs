@@ -346,6 +346,7 @@ fn plain(count: u32, (cpu, kernel): (f64, f64), kind: WaitKind, what: &str) -> V
             ns: still_ns,
             idle_ns: 0,
             still_ns,
+            turns_ns: 0,
             looks: 100,
             lasting: 0,
             renewed: 0,
@@ -368,9 +369,13 @@ fn what_it_waits_for_is_named_where_nothing_was_taken() {
     assert_eq!((child.named, child.named_wait), (None, Some(WaitKind::Child)));
     // Below six trials nothing is decided.
     let few = described(&plain(4, (0.05, 0.1), WaitKind::Child, ""));
-    assert!(!few.is_answered() && few.time.kinds.len() == 1, "{}", few.answer);
+    assert!(
+        (few.named, few.named_wait) == (None, None) && few.time.kinds.len() == 1,
+        "{}",
+        few.answer
+    );
     let mixed = described(&plain(6, (0.55, 0.1), WaitKind::Socket, ""));
-    assert!(!mixed.is_answered());
+    assert_eq!((mixed.named, mixed.named_wait), (None, None));
     assert!(mixed.answer.starts_with("No single thing limits this command: it is on a CPU"));
 }
 

@@ -72,6 +72,40 @@ fn time_around_many_short_sleeps_is_that_of_what_they_sleep_for() {
     assert!(found.answer.contains("gate (mutex)"), "{}", found.answer);
 }
 
+/// Nothing runs while one sleeps that holds what the others wait for: it limits the program if they take turns.
+#[test]
+fn what_is_held_asleep_limits_and_not_the_sleep() {
+    for (kind, what, turns, is_lock) in [
+        (WaitKind::Signal, "pool (semaphore)", 0.7, true),
+        (WaitKind::Signal, "jobs (semaphore)", 0.0, false),
+        (WaitKind::Lock, "pool (mutex)", 0.0, true),
+    ] {
+        let mut records = plain(6, (0.01, 0.1), WaitKind::Timer, "a sleep");
+        for record in &mut records {
+            record.observed.insert("affinity", "0-1");
+            let measured = record.measured.as_mut().unwrap();
+            measured.counters.voluntary_switches = Some(100);
+            let waits = measured.waits.as_mut().unwrap();
+            (waits.cpus, waits.cpu_each_ns) = (Some(2), vec![4_000_000, 3_000_000, 3_000_000]);
+            let still_ns = waits.still_ns;
+            let turns_ns = (turns * still_ns as f64) as u64;
+            let (ns, still_ns) = (2 * still_ns, 0);
+            let held = model::Wait {
+                kind,
+                what: what.into(),
+                ns,
+                still_ns,
+                turns_ns,
+                ..waits.waits[0].clone()
+            };
+            waits.waits.push(held);
+        }
+        let found = described(&records);
+        assert_eq!(found.answer.contains(what), is_lock, "{what}: {}", found.answer);
+        assert_eq!(found.named == Some(Resource::Timer), !is_lock, "{what}: {}", found.answer);
+    }
+}
+
 #[test]
 fn threads_that_are_pinned_to_one_cpu_are_said_to_be() {
     let mut records = of_two([0.49, 0.49], 0.0, (WaitKind::Thread, 0.0));

@@ -15,12 +15,16 @@
 //!
 //! What a thread does after the last look at it is not seen. How much of it was running is known
 //! exactly: a process's clock goes on counting threads that have ended. Such threads fill slots like
-//! others, and are taken to have waited, by what they ran, as much as before. Of processes that have
-//! ended the sum at the end of all tells what was not seen: it is taken from absent, and what absent
-//! does not hold from blocked, since a thread that ran had the slot of one that slept.
+//! others, and are taken to have waited, by what they ran, as much as before. What a process ran after the
+//! last look at it stands in the sum that its parent has of children that it waited for, in ticks. What that
+//! lacks, the sum at the end of all tells: it is taken from absent, and what absent does not hold from
+//! blocked, since a thread that ran had the slot of one that slept.
 //!
 //! Where threads were seen to have less than [`THREADS_SHARE_MIN`] of the CPU time, or threads and
 //! processes less than [`SEEN_SHARE_MIN`], there is no answer.
+
+#[cfg(test)]
+mod tests;
 
 use crate::doing::{Asked, Doing, Name};
 use crate::idle::Idle;
@@ -56,8 +60,11 @@ pub(crate) struct Slots {
     seen: Vec<(Name, Part)>,
     processes: HashMap<Pid, Process>,
     on_cpu_ns: u64,
-    /// Of threads that had ended when it was looked.
+    /// Of threads that had ended when it was looked, and of processes that had, beyond what was seen of them.
     ended_cpu_ns: u64,
+    reaped_cpu_ns: u64,
+    /// The clocks of processes that are gone, and what was reaped before the first look.
+    gone_cpu_ns: u64,
     queue_wait_ns: i64,
     blocked_ns: i64,
     lived_ns: i64,
@@ -91,6 +98,9 @@ struct Process {
     threads_ns: u64,
     /// What threads ran after the last look at them.
     ended_ns: u64,
+    /// What children used that it has waited for, with theirs.
+    reaped_ns: u64,
+    is_there: bool,
 }
 
 /// What one thread did between two looks.
@@ -188,15 +198,22 @@ impl Slots {
         self.now_ns = now_ns.max(self.before_ns);
     }
 
-    /// Notes a process whose own clock says `cpu_ns`. Its threads follow: read after the
-    /// clock, they have run more than it says, and never less.
-    pub(crate) fn see_process(&mut self, pid: Pid, cpu_ns: Option<u64>) {
+    /// Notes a process whose own clock says `cpu_ns`, and that has waited for children that used `reaped_ns`. Its
+    /// threads follow: read after the clock, they have run more than it says, and never less. So do its children.
+    pub(crate) fn see_process(&mut self, pid: Pid, cpu_ns: Option<u64>, reaped_ns: u64) {
         self.root.get_or_insert(pid);
         let process = self.processes.entry(pid).or_default();
         process.clock_ns = cpu_ns.unwrap_or(process.clock_ns);
+        (process.reaped_ns, process.is_there) = (reaped_ns, true);
         if self.attaches {
             process.ended_ns = process.clock_ns;
+            self.gone_cpu_ns += reaped_ns;
         }
+    }
+
+    /// Returns the CPU time of threads that had ended when it was looked, in ns.
+    pub(crate) fn unseen_cpu_ns(&self) -> u64 {
+        self.ended_cpu_ns + self.reaped_cpu_ns
     }
 
     /// Returns for how long the look that is being made looks back, in ns.
@@ -273,7 +290,7 @@ impl Slots {
         for (name, _) in &seen {
             gone.remove(name);
         }
-        seen.extend(self.ended(&gone).map(|part| (NOBODY, part)));
+        seen.extend(self.ended(&gone).into_iter().map(|part| (NOBODY, part)));
         let interval_ns = (self.now_ns - self.before_ns) as i64;
         seen.sort_unstable_by_key(|(_, part)| std::cmp::Reverse(part.rank(interval_ns)));
         let blocked_before_ns = self.blocked_ns;
@@ -311,8 +328,8 @@ impl Slots {
 
     /// What threads did since the last look that are not there any more. They ran what the clocks
     /// of their processes say beyond what was seen, and waited by that as those did before that are
-    /// known to be `gone`.
-    fn ended(&mut self, gone: &HashMap<Name, Known>) -> impl Iterator<Item = Part> + use<> {
+    /// known to be `gone`. How long processes waited that nobody saw again is not known.
+    fn ended(&mut self, gone: &HashMap<Name, Known>) -> Vec<Part> {
         let mut ran_ns = 0;
         for process in self.processes.values_mut() {
             let ended_ns = process.clock_ns.saturating_sub(process.threads_ns);
@@ -320,22 +337,26 @@ impl Slots {
             process.ended_ns = process.ended_ns.max(ended_ns);
         }
         let interval_ns = (self.now_ns - self.before_ns).max(1);
-        // An interval can be shorter than what ran: then its length says nothing of their number.
-        let at_least = ran_ns.div_ceil(interval_ns).min(UNSEEN_MAX);
-        let threads = if ran_ns == 0 { 0 } else { at_least.max(gone.len() as u64).max(1) };
         let of_gone = |of: fn(&Known) -> u64| gone.values().map(of).sum::<u64>() as f64;
         let ratio = of_gone(|known| known.waited_ns) / of_gone(|known| known.ran_ns).max(1.0);
-        let each_ns = ran_ns / threads.max(1);
-        let waited_ns = ((each_ns as f64 * ratio) as u64).min(interval_ns.saturating_sub(each_ns));
-        let busy_ns = (each_ns + waited_ns) as i64;
+        let reaped_ns = self.reaped(interval_ns);
         self.ended_cpu_ns += ran_ns;
-        self.queue_wait_ns += (waited_ns * threads) as i64;
-        (0..threads).map(move |_| Part {
-            lived_ns: busy_ns,
-            busy_ns,
-            ready_ns: waited_ns as i64,
-            ..Part::default()
-        })
+        self.reaped_cpu_ns += reaped_ns;
+        let mut parts = ended_parts(ran_ns, gone.len(), ratio, interval_ns);
+        parts.extend(ended_parts(reaped_ns, 1, 0.0, interval_ns));
+        self.queue_wait_ns += parts.iter().map(|part| part.ready_ns).sum::<i64>();
+        parts
+    }
+
+    /// Returns what processes ran in this interval that nobody saw, by their parents' sums. These grow by ticks, so
+    /// that what is owed is divided among intervals.
+    fn reaped(&mut self, interval_ns: u64) -> u64 {
+        let gone = self.processes.extract_if(|_, one| !std::mem::take(&mut one.is_there));
+        let gone_ns: u64 = gone.map(|(_, one)| one.clock_ns.max(one.threads_ns)).sum();
+        self.gone_cpu_ns += gone_ns;
+        let all_ns: u64 = self.processes.values().map(|one| one.reaped_ns).sum();
+        let owed_ns = all_ns.saturating_sub(self.gone_cpu_ns + self.reaped_cpu_ns);
+        owed_ns.min(interval_ns.max(owed_ns.saturating_sub(2 * self.tick_ns)))
     }
 
     /// Accounts for what a thread did, and returns what has to be left open.
@@ -365,7 +386,7 @@ impl Slots {
         let share = |seen_ns: u64| seen_ns as f64 / cpu_ns.max(1) as f64;
         let seen_ns = self.on_cpu_ns + self.ended_cpu_ns;
         let enough = share(seen_ns) >= SEEN_SHARE_MIN && share(self.on_cpu_ns) >= THREADS_SHARE_MIN;
-        let unseen_ns = cpu_ns.saturating_sub(seen_ns) as i64;
+        let unseen_ns = cpu_ns.saturating_sub(seen_ns + self.reaped_cpu_ns) as i64;
         let idle = self.workers.filter(|_| enough).map(|workers| {
             let slots_ns = i64::from(workers) * wall_ns as i64;
             let absent_ns = slots_ns - self.lived_ns - unseen_ns;
@@ -381,181 +402,17 @@ impl Slots {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MS: u64 = 1_000_000;
-
-    fn account(on_cpu_ms: u64, queue_wait_ms: u64) -> SchedStat {
-        SchedStat { on_cpu_ns: on_cpu_ms * MS, queue_wait_ns: queue_wait_ms * MS, slices: 1 }
+/// Divides what threads ran that had ended among `threads` of them, or more: each waited by what it ran.
+fn ended_parts(ran_ns: u64, threads: usize, ratio: f64, interval_ns: u64) -> Vec<Part> {
+    if ran_ns == 0 {
+        return Vec::new();
     }
-
-    fn thread(tid: Pid, state: char, began_ns: u64, account: SchedStat) -> Thread {
-        Thread { tid, name: "w".into(), state, began_ns, account }
-    }
-
-    fn look(slots: &mut Slots, at_ms: u64, threads: &[(Pid, SchedStat, char)]) {
-        slots.begin(at_ms * MS);
-        for (tid, account, state) in threads {
-            // All began with the program.
-            let thread = thread(*tid, *state, 0, *account);
-            slots.see(1, &thread, *state == 'Z', None);
-        }
-        slots.end();
-    }
-
-    fn slots(workers: u32) -> Slots {
-        Slots::new(Some(workers), 0, 0)
-    }
-
-    #[test]
-    fn what_waited_before_it_was_the_program_is_left_out() {
-        let mut slots = Slots::new(None, 0, 0).queued_before(30 * MS);
-        slots.begin(100 * MS);
-        slots.see_process(7, Some(60 * MS));
-        slots.see(7, &thread(7, 'R', 0, account(60, 50)), false, None);
-        // Another thread of it began with the program.
-        slots.see(7, &thread(8, 'S', 0, account(0, 5)), false, None);
-        slots.end();
-        assert_eq!(slots.queue_wait_ns, 25 * MS as i64);
-    }
-
-    #[test]
-    fn main_fills_a_slot_while_it_works_alone_and_none_while_it_waits() {
-        let mut slots = slots(2);
-        // Main alone for 100 ms; then two workers, one of which waits for the other's CPU.
-        look(&mut slots, 100, &[(1, account(90, 0), 'S')]);
-        let workers = [(2, account(60, 40), 'S'), (3, account(40, 50), 'S')];
-        look(&mut slots, 200, &[(1, account(90, 0), 'S'), workers[0], workers[1]]);
-        let division = slots.division(190 * MS, 200 * MS);
-        assert_eq!(division.seen_share, 1.0);
-        assert_eq!(division.queue_wait_ns, Some(90 * MS));
-        // Main was blocked for 10 ms, a worker for 10 ms; main's wait for its workers is no slot's.
-        assert_eq!(division.blocked_ns, Some(20 * MS));
-        assert_eq!(division.absent_ns, Some(100 * MS));
-    }
-
-    #[test]
-    fn who_hands_over_between_two_looks_is_not_blocked_beside_the_other() {
-        let mut slots = slots(1);
-        look(&mut slots, 100, &[(1, account(95, 5), 'S'), (2, account(0, 0), 'S')]);
-        look(&mut slots, 200, &[(1, account(155, 5), 'S'), (2, account(30, 10), 'S')]);
-        let division = slots.division(185 * MS, 200 * MS);
-        assert_eq!(division.queue_wait_ns, Some(15 * MS));
-        assert_eq!((division.blocked_ns, division.absent_ns), (Some(0), Some(0)));
-    }
-
-    #[test]
-    fn threads_that_have_ended_fill_slots_and_waited_as_before() {
-        let mut slots = slots(2);
-        let both = [(2, account(50, 50), 'R'), (3, account(50, 50), 'R')];
-        slots.see_process(1, Some(100 * MS));
-        look(&mut slots, 100, &[(1, account(0, 0), 'S'), both[0], both[1]]);
-        // Each ran 20 ms more, and was gone.
-        slots.see_process(1, Some(140 * MS));
-        look(&mut slots, 200, &[(1, account(0, 0), 'S')]);
-        let division = slots.division(140 * MS, 200 * MS);
-        assert_eq!(division.seen_share, 1.0);
-        assert_eq!(division.queue_wait_ns, Some((100 + 40) * MS));
-        assert_eq!((division.blocked_ns, division.absent_ns), (Some(0), Some(120 * MS)));
-    }
-
-    #[test]
-    fn a_thread_may_have_begun_a_tick_later_than_is_said() {
-        let mut slots = Slots::new(Some(2), 0, 10 * MS);
-        slots.see_process(1, Some(80 * MS));
-        slots.begin(100 * MS);
-        let main = thread(1, 'S', 0, account(60, 0));
-        let worker = thread(2, 'S', 60 * MS, account(20, 0));
-        slots.see(1, &main, false, None);
-        slots.see(1, &worker, false, None);
-        slots.end();
-        let division = slots.division(80 * MS, 100 * MS);
-        assert_eq!((division.blocked_ns, division.absent_ns), (Some(50 * MS), Some(70 * MS)));
-    }
-
-    #[test]
-    fn the_slots_are_divided_without_a_rest() {
-        let mut slots = slots(2);
-        look(&mut slots, 100, &[(1, account(80, 10), 'S'), (2, account(50, 0), 'S')]);
-        // The second ran on for 20 ms after the look, and was gone at the next.
-        look(&mut slots, 200, &[(1, account(150, 10), 'S')]);
-        let cpu_ns = (150 + 50 + 20) * MS;
-        let division = slots.division(cpu_ns, 200 * MS);
-        let parts = [division.queue_wait_ns, division.blocked_ns, division.absent_ns];
-        let sum: u64 = parts.into_iter().flatten().sum();
-        assert_eq!(sum + cpu_ns, 2 * 200 * MS);
-        assert_eq!(division.absent_ns, Some(80 * MS));
-    }
-
-    #[test]
-    fn what_was_done_before_the_first_look_at_a_running_program_does_not_count() {
-        let mut slots = Slots::attached(0, 0);
-        slots.see_process(1, Some(9000 * MS));
-        look(&mut slots, 0, &[(1, account(8000, 70), 'S'), (2, account(500, 0), 'S')]);
-        slots.see_process(1, Some(9050 * MS));
-        look(&mut slots, 100, &[(1, account(8050, 70), 'S'), (2, account(500, 0), 'S')]);
-        assert_eq!((slots.on_cpu_ns, slots.ended_cpu_ns, slots.queue_wait_ns), (50 * MS, 0, 0));
-        assert_eq!(slots.blocked_ns, (50 + 100) * MS as i64);
-    }
-
-    #[test]
-    fn where_too_little_was_seen_nothing_is_said() {
-        let mut slots = slots(1);
-        look(&mut slots, 100, &[(1, account(89, 0), 'S')]);
-        let division = slots.division(100 * MS, 200 * MS);
-        assert!((division.seen_share - 0.89).abs() < 1e-9);
-        assert_eq!(division.queue_wait_ns, None);
-        assert_eq!((division.blocked_ns, division.absent_ns), (None, None));
-        assert!(slots.division(98 * MS, 200 * MS).queue_wait_ns.is_some());
-    }
-
-    #[test]
-    fn an_interval_shorter_than_what_ran_takes_no_memory() {
-        let mut slots = slots(1);
-        look(&mut slots, 100, &[(1, account(95, 0), 'S')]);
-        // The end is said to be no later than the last look, and other threads ran for 40 ms since.
-        slots.begin(100 * MS);
-        slots.see_process(1, Some(135 * MS));
-        let parts = slots.ended(&HashMap::new());
-        assert!((1..=1_024).contains(&parts.count()));
-    }
-
-    #[test]
-    fn a_zombie_lived_as_long_as_it_did_something() {
-        let mut slots = slots(1);
-        look(&mut slots, 100, &[(1, account(30, 20), 'Z')]);
-        look(&mut slots, 200, &[(1, account(30, 20), 'Z')]);
-        let division = slots.division(30 * MS, 200 * MS);
-        assert_eq!(division.blocked_ns, Some(0));
-        assert_eq!(division.absent_ns, Some(150 * MS));
-    }
-
-    #[test]
-    fn a_number_that_was_given_again_is_a_new_thread() {
-        let mut slots = slots(1);
-        look(&mut slots, 100, &[(1, account(80, 0), 'S')]);
-        look(&mut slots, 200, &[(1, account(10, 0), 'S')]);
-        assert_eq!(slots.on_cpu_ns, 90 * MS);
-    }
-
-    #[test]
-    fn a_wait_that_is_not_over_is_no_block() {
-        // It waits from 20 ms on; the kernel adds the wait when it is over, at 120 ms.
-        let mut waiting = slots(1);
-        look(&mut waiting, 100, &[(1, account(20, 0), 'R')]);
-        look(&mut waiting, 200, &[(1, account(50, 100), 'S')]);
-        let division = waiting.division(50 * MS, 200 * MS);
-        assert_eq!(division.blocked_ns, Some(50 * MS));
-        assert_eq!(division.queue_wait_ns, Some(100 * MS));
-        assert_eq!(division.absent_ns, Some(0));
-        // It is also a wait if the thread is never seen again.
-        let mut gone = slots(1);
-        look(&mut gone, 100, &[(1, account(20, 0), 'R')]);
-        look(&mut gone, 200, &[]);
-        let division = gone.division(20 * MS, 200 * MS);
-        assert_eq!((division.blocked_ns, division.queue_wait_ns), (Some(0), Some(80 * MS)));
-        assert_eq!(division.absent_ns, Some(100 * MS));
-    }
+    // An interval can be shorter than what ran: then its length says nothing of their number.
+    let at_least = ran_ns.div_ceil(interval_ns).min(UNSEEN_MAX);
+    let threads = at_least.max(threads as u64);
+    let each_ns = ran_ns / threads;
+    let waited_ns = ((each_ns as f64 * ratio) as u64).min(interval_ns.saturating_sub(each_ns));
+    let busy_ns = (each_ns + waited_ns) as i64;
+    let part = Part { lived_ns: busy_ns, busy_ns, ready_ns: waited_ns as i64, ..Part::default() };
+    vec![part; threads as usize]
 }
