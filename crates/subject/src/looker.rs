@@ -76,6 +76,14 @@ impl Looked {
         Looked { slots, throttling, until_ns: began.at_ns, ..Looked::default() }
     }
 
+    /// Names what was waited for, when the program has ended: a large library takes longer than a look may.
+    fn ended(mut self, mut asker: Asker) -> Looked {
+        asker.end();
+        self.waits = self.slots.waits(&asker);
+        self.waits.cpus = self.cpus();
+        self
+    }
+
     /// Returns the number of CPUs that the running threads together were allowed for most of the time.
     pub(crate) fn cpus(&self) -> Option<u32> {
         self.allowed.iter().max_by_key(|(_, ns)| **ns).map(|(cpus, _)| *cpus)
@@ -258,11 +266,7 @@ fn watch(heard: &Receiver<Order>) -> Looked {
         due_ns = next_due_ns(every, sys::clock::now_ns(), looks.pause_ns());
     }
     looked.cpu_ns = sys::clock::thread_cpu_ns() - cpu_before_ns;
-    asker.end();
-    // Symbols are read when the program has ended: a large library takes longer than a look may.
-    looked.waits = looked.slots.waits(&asker);
-    looked.waits.cpus = looked.cpus();
-    looked
+    looked.ended(asker)
 }
 
 /// Returns when the next look is due: after the user's interval, or else after a pause.

@@ -7,7 +7,7 @@ use super::account::share;
 use super::case::{At, Case, last, lost};
 use super::evidence::Signs;
 use super::held::Held;
-use super::level::ratio;
+use super::level::{NOTABLE, ratio};
 use super::repeated::{ignored, repeated};
 use super::rows::{Found, ROWS, Row};
 use super::shape::by_shape;
@@ -21,10 +21,6 @@ const LOCK_NS_MAX: f64 = 1e6;
 
 /// What explains more than half of something is named for it.
 pub(super) const MOST: f64 = 0.5;
-
-/// A loss below this share of the workers' time is not looked into: an account of looks some
-/// milliseconds apart, beside neighbours that nobody sees, is not finer.
-pub(super) const NOTABLE: f64 = 0.05;
 
 /// No part below this share of the workers' time is a cause.
 const FLOOR: f64 = NOTABLE / 2.0;

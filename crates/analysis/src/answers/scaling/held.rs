@@ -1,7 +1,6 @@
 //! What the workers of one level waited for, and who ran meanwhile, over its trials.
 
-use super::cause::NOTABLE;
-use super::level::{Level, centre};
+use super::level::{Level, NOTABLE, centre};
 use super::trials::ScaleTrial;
 use crate::stats::order;
 use model::{Estimate, Runner, ScaleWait, Wait, WaitKind, Waits, may_be_held};

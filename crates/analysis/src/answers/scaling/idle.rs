@@ -1,8 +1,9 @@
 //! Why workers were idle: what they waited for, and who ran meanwhile.
 
 use super::account::share;
-use super::cause::{MOST, NOTABLE, Search};
+use super::cause::{MOST, Search};
 use super::held::{self, Alone, Held, explains};
+use super::level::NOTABLE;
 use super::rows::{Found, ROWS};
 use super::words::{figure, percent, percent_of, time};
 use model::{Founding, ScaleLoss, ScaleWait, Wait, WaitKind, is_of_go};

@@ -8,6 +8,10 @@ use laws::fit::Law;
 use laws::tail::student_quantile;
 use model::{Estimate, ScaleCurve};
 
+/// A loss below this share of the workers' time is not looked into: an account of looks some
+/// milliseconds apart, beside neighbours that nobody sees, is not finer.
+pub(super) const NOTABLE: f64 = 0.05;
+
 /// One number of workers with its trials.
 #[derive(Clone, Debug)]
 pub(crate) struct Level<'a> {

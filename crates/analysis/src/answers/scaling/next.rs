@@ -1,7 +1,7 @@
 //! Which n to measure next, and whether any needs it.
 
-use super::cause::NOTABLE;
 use super::curve::weighted;
+use super::level::NOTABLE;
 use super::level::{laws_for, ratio};
 use super::paired::{by_level, paired};
 use super::trials::{ScaleTrial, is_on_one_cpu, trials};
