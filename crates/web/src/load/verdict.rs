@@ -246,12 +246,14 @@ fn doubts(result: &LoadResult, tally: &Tally, seen: &Surroundings) -> Vec<String
         doubts.extend(shares(result, tally, seen));
     }
     let open = matches!(result.plan.arrivals, Arrivals::Constant { .. } | Arrivals::Poisson { .. });
-    if open && tally.waited + tally.unsent > 0 {
+    // What came due in the last moment is not sent, whatever is free.
+    let all_taken = tally.in_flight >= u64::from(result.plan.places());
+    let waited = tally.waited + if all_taken { tally.unsent } else { 0 };
+    if open && waited > 0 {
         doubts.push(format!(
             "all {} connections were taken when requests came due ({} of them): the loop was not open for \
              these; give it more connections",
-            result.plan.connections,
-            tally.waited + tally.unsent
+            result.plan.connections, waited
         ));
     }
     if tally.without_port > 0 {
