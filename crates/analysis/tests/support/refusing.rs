@@ -18,7 +18,7 @@ pub(crate) enum Refusing {
     Full(usize),
     /// One that would wait for longer than this, in ms, for the only worker.
     Patient(f64),
-    /// What comes beyond this number per second, of which up to so many are saved.
+    /// What comes beyond this number per second, of which at most the second number is saved.
     Bucket(f64, f64),
     /// What comes beyond this number in each second of the clock.
     Window(f64),

@@ -27,9 +27,9 @@ pub(super) const PROTOCOL_ERROR: u32 = 1;
 pub(super) const REFUSED_STREAM: u32 = 7;
 pub(super) const CANCEL: u32 = 8;
 
-const ERRORS: &str = "NO_ERROR PROTOCOL_ERROR INTERNAL_ERROR FLOW_CONTROL_ERROR SETTINGS_TIMEOUT \
-    STREAM_CLOSED FRAME_SIZE_ERROR REFUSED_STREAM CANCEL COMPRESSION_ERROR CONNECT_ERROR ENHANCE_YOUR_CALM \
-    INADEQUATE_SECURITY HTTP_1_1_REQUIRED";
+const ERRORS: &str = "NO_ERROR,PROTOCOL_ERROR,INTERNAL_ERROR,FLOW_CONTROL_ERROR,SETTINGS_TIMEOUT,\
+    STREAM_CLOSED,FRAME_SIZE_ERROR,REFUSED_STREAM,CANCEL,COMPRESSION_ERROR,CONNECT_ERROR,ENHANCE_YOUR_CALM,\
+    INADEQUATE_SECURITY,HTTP_1_1_REQUIRED";
 
 /// What the server may do: it must not keep a table nor push, and may send 1 GiB on each stream before
 /// it gets a WINDOW_UPDATE.
@@ -109,6 +109,6 @@ pub(super) fn first_number(payload: &[u8]) -> Option<u32> {
 
 /// Returns the name of an error.
 pub(in crate::load) fn error_name(code: u32) -> String {
-    let name = ERRORS.split(' ').nth(code as usize);
+    let name = ERRORS.split(',').nth(code as usize);
     name.map_or_else(|| format!("error code {code}"), str::to_string)
 }

@@ -203,7 +203,7 @@ impl Tls {
         match self.session.alpn_protocol() {
             Some(b"h2") => Ok(()),
             _ if !self.http2 => Ok(()),
-            _ => Err(fault(NO_HTTP2.into())),
+            _ => Err(fault(not_offered(true))),
         }
     }
 
@@ -229,16 +229,12 @@ impl Tls {
             E::InvalidMessage(_) => {
                 "the server did not answer with TLS; does this port speak plain http://?".into()
             }
-            E::AlertReceived(AlertDescription::NoApplicationProtocol) if self.http2 => {
-                NO_HTTP2.into()
+            E::AlertReceived(AlertDescription::NoApplicationProtocol) => not_offered(self.http2),
+            E::AlertReceived(alert) => {
+                let asked = self.asked.0.load(Ordering::Relaxed);
+                let why = if asked { " (wants a client certificate)" } else { "" };
+                format!("the server refused TLS with the alert {alert:?}{why}")
             }
-            E::AlertReceived(AlertDescription::NoApplicationProtocol) => {
-                "the server does not offer HTTP/1.1 (ALPN); give --http2".into()
-            }
-            E::AlertReceived(alert) if self.asked.0.load(Ordering::Relaxed) => format!(
-                "the server demands a client's certificate (alert {alert:?}), which scruple cannot give"
-            ),
-            E::AlertReceived(alert) => format!("the server refused TLS with the alert {alert:?}"),
             E::PeerIncompatible(_) => {
                 format!(
                     "the server has no version or cipher of TLS in common with scruple ({error})"
@@ -315,7 +311,10 @@ impl Tls {
     }
 }
 
-const NO_HTTP2: &str = "the server does not offer HTTP/2 (ALPN); leave --http2 out";
+fn not_offered(http2: bool) -> String {
+    let [version, what] = if http2 { ["HTTP/2", "leave out"] } else { ["HTTP/1.1", "give"] };
+    format!("the server does not offer {version} (ALPN); {what} --http2")
+}
 
 fn certificate_fault(error: &CertificateError) -> String {
     use CertificateError as C;

@@ -95,6 +95,22 @@ impl Failures {
     }
 }
 
+/// Returns how badly a capacity explains the failures at each rate, with the power that does so best.
+fn unlikely(trials: &[(f64, Failures)], capacity: f64) -> f64 {
+    let mut least = f64::INFINITY;
+    for step in 0..POWERS_TRIED {
+        let part = step as f64 / (POWERS_TRIED - 1) as f64;
+        let power = POWERS[0] * (POWERS[1] / POWERS[0]).powf(part);
+        let mut sum = 0.0;
+        for (per_s, failures) in trials {
+            let share = (1.0 - KneeRules::WITHIN_LEAST) * (per_s / capacity).powf(power);
+            sum += failures.against(share);
+        }
+        least = least.min(sum);
+    }
+    least
+}
+
 impl KneeSearch {
     /// Reports whether the server failed requests, rather than answer them late, where it broke first.
     pub(super) fn refuses(&self) -> bool {
@@ -102,81 +118,66 @@ impl KneeSearch {
         broke.is_some_and(|trial| broken_by(&trial) == KneeBreak::Throughput)
     }
 
+    /// Returns each rate that was tried, ascending, and its failures.
+    fn tried(&self) -> Vec<(f64, Failures)> {
+        let open = (0..self.trials.len()).filter(|it| self.trials[*it].stage != KneeStage::Alone);
+        let mut all: Vec<_> = open.map(|it| (self.trials[it].per_s, self.failures[it])).collect();
+        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        all
+    }
+
     /// Returns the interval of capacities that explain the failures, an end being `None` if it is not known, and
     /// the one that does so best.
     pub(super) fn explained(&self) -> ([Option<f64>; 2], f64) {
-        let open = |it: &usize| self.trials[*it].stage != KneeStage::Alone;
-        let trials: Vec<(f64, Failures)> = (0..self.trials.len())
-            .filter(open)
-            .map(|it| (self.trials[it].per_s.ln(), self.failures[it]))
-            .collect();
-        let rates = || trials.iter().map(|(rate, _)| *rate);
-        let lowest = rates().fold(f64::INFINITY, f64::min) - 2.0_f64.ln();
-        let highest = rates().fold(f64::NEG_INFINITY, f64::max) + 2.0_f64.ln();
-        let allowed = (1.0 - KneeRules::WITHIN_LEAST).ln();
-        let [first, last] = POWERS.map(f64::ln);
-        let against = |capacity: f64, power: usize| -> f64 {
-            let part = power as f64 / (POWERS_TRIED - 1) as f64;
-            let power = (first + part * (last - first)).exp();
-            let of = |(rate, failures): &(f64, Failures)| {
-                failures.against((allowed + power * (rate - capacity)).exp())
-            };
-            trials.iter().map(of).sum()
+        let trials = self.tried();
+        let (Some((lowest, _)), Some((highest, _))) = (trials.first(), trials.last()) else {
+            return ([None; 2], 0.0);
         };
-        let steps = ((highest - lowest) / STEP.ln()).ceil().max(0.0) as usize;
-        let capacity = |step: usize| lowest + step as f64 * STEP.ln();
-        let best = |step: usize| {
-            (0..POWERS_TRIED)
-                .map(|power| against(capacity(step), power))
-                .fold(f64::INFINITY, f64::min)
-        };
-        let all: Vec<f64> = (0..=steps).map(best).collect();
+        let mut capacities = vec![lowest / 2.0];
+        while capacities[capacities.len() - 1] < 2.0 * highest {
+            capacities.push(capacities[capacities.len() - 1] * STEP);
+        }
+        let all: Vec<f64> = capacities.iter().map(|per_s| unlikely(&trials, *per_s)).collect();
         let least = all.iter().copied().fold(f64::INFINITY, f64::min);
         // Trials that differ by more than chance say less.
         let scatters = (2.0 * least / trials.len().saturating_sub(2).max(1) as f64).max(1.0);
-        let is = |one: &f64| *one <= least + UNLIKELY * scatters;
-        let of = |step: Option<usize>| {
-            step.filter(|step| (1..steps).contains(step)).map(|step| capacity(step).exp())
-        };
-        let low = of(all.iter().position(is)).map(|per_s| per_s / (1.0 + HALF_WIDTH_LEAST));
-        let high = of(all.iter().rposition(is)).map(|per_s| per_s * (1.0 + HALF_WIDTH_LEAST));
-        let point = all.iter().position(|one| *one == least).unwrap_or(0);
-        ([low, high], capacity(point).exp())
+        let mut likely = (0..all.len()).filter(|it| all[*it] <= least + UNLIKELY * scatters);
+        let first = likely.next().unwrap_or(0);
+        let last = likely.next_back().unwrap_or(first);
+        let low = (first > 0).then(|| capacities[first] / (1.0 + HALF_WIDTH_LEAST));
+        let high = (last + 1 < all.len()).then(|| capacities[last] * (1.0 + HALF_WIDTH_LEAST));
+        let best = all.iter().position(|one| *one == least).unwrap_or(0);
+        ([low, high], capacities[best])
     }
 
     /// Returns the next trial, at one end of what is explained.
     pub(super) fn bisect(&self, limit_ns: f64, left_ns: f64) -> KneeStep {
         let (ends, point) = self.explained();
-        let measured = || self.of(KneeStage::Measure);
-        let open = (0..self.trials.len()).filter(|it| self.trials[*it].stage != KneeStage::Alone);
-        let by_rate =
-            |a: &usize, b: &usize| self.trials[*a].per_s.total_cmp(&self.trials[*b].per_s);
-        let at = open.clone().min_by(by_rate).unwrap_or(0);
-        let lowest = self.trials[at].per_s;
-        let due = |above: bool| -> f64 {
-            let of = measured().filter(|it| (self.trials[*it].per_s > point) == above);
-            of.map(|it| self.failures[it].due).sum()
-        };
-        let highest = open.max_by(by_rate).map_or(0.0, |it| self.trials[it].per_s);
+        let trials = self.tried();
+        let (lowest, failures) = trials[0];
+        let highest = trials[trials.len() - 1].0;
         let per_s = match ends {
             [Some(low), Some(high)] => {
                 let is_narrow = high / low <= 1.0 + 2.0 * self.rules.precision;
-                if is_narrow && measured().count() >= MEASURED_LEAST {
+                if is_narrow && self.of(KneeStage::Measure).count() >= MEASURED_LEAST {
                     return KneeStep::End(KneeEnd::Precise);
                 }
+                // Of both sides as many requests.
+                let sign = |(per_s, failures): &(f64, Failures)| match *per_s > point {
+                    true => failures.due,
+                    false => -failures.due,
+                };
                 match high / low > WIDE {
                     true => (low * high).sqrt(),
-                    false if due(true) < due(false) => high,
+                    false if trials.iter().map(sign).sum::<f64>() < 0.0 => high,
                     false => low,
                 }
             }
             [_, None] if highest >= self.most() => return KneeStep::End(KneeEnd::HighestHeld),
             [_, None] => RISE * highest,
-            // Beside what it refuses a limiter lets pass what it allows.
             [None, _] => {
-                let share = self.failures[at].failed / self.failures[at].due.max(1.0);
-                lowest
-                    * ((1.0 - KneeRules::WITHIN_LEAST) / share.max(1e-9)).clamp(LOWER[0], LOWER[1])
+                let allowed = (1.0 - KneeRules::WITHIN_LEAST) * failures.due;
+                lowest * (allowed / failures.failed.max(1e-9)).clamp(LOWER[0], LOWER[1])
             }
         };
         if per_s < RATE_LEAST {
