@@ -26,6 +26,10 @@ mod stats;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
+#[expect(dead_code, reason = "the battery of searches uses the rest")]
+#[path = "../tests/support/refusing.rs"]
+mod refusing;
+#[cfg(test)]
 #[path = "../tests/support/searches.rs"]
 mod searches;
 #[cfg(test)]

@@ -61,7 +61,7 @@ pub struct KneeTrial {
     /// Of these, those that had no answer yet when the time was over, or were not even sent.
     pub open: u64,
     /// Requests that count: those of the first tenth (when the queue is not yet in its steady state; of a
-    /// server that refuses some, those of the first half) and those that came too late to be answered within
+    /// server that refuses some, those of the first quarter) and those that came too late to be answered within
     /// the limit do not.
     pub counted: u64,
     /// Of these, those that were not answered, or not within the limit, or with a status of 400 or more.
@@ -140,9 +140,10 @@ pub struct Knee {
     pub roughly_per_s: Option<f64>,
     /// How long an interval would take, in ns, where there was no time for one.
     pub needed_ns: Option<f64>,
-    /// The highest rate that held, none below it having broken; null where none did.
+    /// The highest rate that held, none below it having broken; of a server that refuses requests, the lower end
+    /// of the capacities that explain the failures; null where none did.
     pub held_per_s: Option<f64>,
-    /// The lowest rate that broke; null where none did.
+    /// The lowest rate that broke, or the upper end of these; null where none did.
     pub broke_per_s: Option<f64>,
     /// What it broke by.
     pub broke_by: Option<KneeBreak>,

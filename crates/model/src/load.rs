@@ -171,7 +171,7 @@ pub enum LoadError {
     Garbage,
     /// TLS failed: the handshake, the server's certificate, or a record.
     Tls,
-    /// The server reset the stream of HTTP/2 (`RST_STREAM`).
+    /// The server reset or refused the stream of HTTP/2 (`RST_STREAM`, `GOAWAY`).
     StreamReset,
 }
 

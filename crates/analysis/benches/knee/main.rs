@@ -1,12 +1,15 @@
 //! Prints how often a search for a server's capacity holds the truth, how narrow its interval is and how
 //! long it takes, for simulated servers: the table of docs/load.md.
 //!
-//! `cargo bench -p analysis --bench knee -- [SEARCHES] [known|second|third|rows] [PART OF A NAME]` (12 searches of each server
-//! unless given).
+//! `cargo bench -p analysis --bench knee -- [SEARCHES] [known|second|third|rows|refusing|hurried|disturbed] [PART OF A NAME]`
+//! (12 searches of each server unless given).
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and may stop")]
 
 mod fresh;
+#[expect(dead_code, reason = "a test uses the rest")]
+#[path = "../../tests/support/refusing.rs"]
+mod refusing;
 #[path = "../../tests/support/searches.rs"]
 mod searches;
 #[path = "../../tests/support/servers.rs"]
@@ -15,6 +18,7 @@ mod servers;
 use fresh::{Fresh, rows, second, third};
 use laws::station::Station;
 use model::Knee;
+use refusing::{Refuser, refusers};
 use searches::{rules, search};
 use servers::{Scatter, Server};
 use std::collections::HashMap;
@@ -66,7 +70,17 @@ struct Subject {
     capacity: Box<dyn Fn(f64) -> f64>,
 }
 
-fn subjects() -> [(&'static str, Vec<Subject>); 4] {
+/// Returns servers that refuse, each searched for this time, in s, some of the trials being disturbed.
+fn refusing(budget_s: f64, disturbed: f64) -> Vec<Subject> {
+    let of = |server: Refuser| Subject {
+        name: server.name,
+        search: Box::new(move |seed| server.search(budget_s, disturbed, seed)),
+        capacity: Box::new(move |_| server.capacity(REQUESTS)),
+    };
+    refusers().into_iter().map(of).collect()
+}
+
+fn subjects() -> [(&'static str, Vec<Subject>); 7] {
     let known = known().into_iter().map(|(name, server, limit_ms)| Subject {
         name,
         search: Box::new(move |seed| search(&server, rules(limit_ms), seed)),
@@ -82,7 +96,15 @@ fn subjects() -> [(&'static str, Vec<Subject>); 4] {
     };
     let [second, third, rows] =
         [second(), third(), rows()].map(|all| all.into_iter().map(of).collect());
-    [("known", known.collect()), ("second", second), ("third", third), ("rows", rows)]
+    [
+        ("known", known.collect()),
+        ("second", second),
+        ("third", third),
+        ("rows", rows),
+        ("refusing", refusing(170.0, 0.0)),
+        ("hurried", refusing(43.0, 0.0)),
+        ("disturbed", refusing(43.0, 0.15)),
+    ]
 }
 
 fn main() {

@@ -74,7 +74,7 @@ impl Conduct<'_> {
     /// Conducts trials until the answer is known or none can be. Returns how it ended.
     fn conduct(&mut self) -> Result<KneeEnd> {
         loop {
-            let left = self.budget.saturating_sub(self.begun.elapsed() + REST_MOST);
+            let left = self.left();
             let went_on = match self.search.next(left.as_nanos() as f64) {
                 KneeStep::Alone { requests, length_ms, per_s } => {
                     self.alone(requests, length_ms, per_s)?
@@ -89,6 +89,11 @@ impl Conduct<'_> {
                 return Ok(KneeEnd::Interrupted);
             }
         }
+    }
+
+    /// Returns the time that is left for loads.
+    fn left(&self) -> Duration {
+        self.budget.saturating_sub(self.begun.elapsed() + REST_MOST)
     }
 
     /// Says once how long it will take, as soon as that is known.
@@ -156,19 +161,22 @@ impl Conduct<'_> {
         let trial = measured(&outcome.result, per_s, stage);
         self.note(&outcome.result);
         self.search.add(trial, &requests);
-        self.trials += 1;
         if outcome.result.counts.in_flight > 0 { self.drain() } else { Ok(true) }
     }
 
-    /// Waits until the server has answered what is left over: one request more waits behind it. False if
-    /// somebody ended it.
+    /// Waits until the server has answered what is left over, while there is time: one request more waits behind
+    /// it. False if somebody ended it.
     fn drain(&mut self) -> Result<bool> {
+        let most_ms = DRAIN_MS.min(self.left().as_millis() as u64);
+        if most_ms == 0 {
+            return Ok(true);
+        }
         let plan = LoadPlan {
             arrivals: Arrivals::Closed,
             connections: 1,
             threads: 1,
             requests: Some(1),
-            duration_ms: Some(DRAIN_MS),
+            duration_ms: Some(most_ms),
             ..self.asked.plan.clone()
         };
         let outcome = self.watch.run_part("one more", &plan, &self.asked.body, false)?;
@@ -176,6 +184,7 @@ impl Conduct<'_> {
     }
 
     fn note(&mut self, result: &LoadResult) {
+        self.trials += 1;
         let stalled = analysis::load_pathologies(result)
             .into_iter()
             .any(|one| matches!(one, model::LoadPathology::AllStalled { .. }));
@@ -191,10 +200,10 @@ impl Conduct<'_> {
 
     /// Returns the doubts, with how many trials each was of.
     fn doubts(&self) -> Vec<String> {
-        let all = self.trials + 1;
+        let all = self.trials;
         let line = |(n, last): &(usize, String)| {
             format!(
-                "In {n} of {all} trials (here the last of them): {}",
+                "In {n} of {all} trials (numbers of the last of them): {}",
                 last.trim_end_matches('.')
             )
         };

@@ -162,7 +162,7 @@ pub(super) fn silence(result: &LoadResult) -> Option<String> {
         (of(LoadError::Garbage), "got an answer that is not valid HTTP"),
         (of(LoadError::Socket), "failed with another socket error"),
         (of(LoadError::Tls), "failed in TLS"),
-        (of(LoadError::StreamReset), "ended with a reset of the stream (RST_STREAM)"),
+        (of(LoadError::StreamReset), "were refused or reset by the server (RST_STREAM or GOAWAY)"),
         (counts.timed_out, "timed out"),
         (counts.in_flight, "had no answer at the end"),
         (counts.unsent, "were not sent"),

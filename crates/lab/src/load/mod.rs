@@ -85,15 +85,16 @@ fn one(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Exit> {
     if let Some(why) = silence {
         bail!(Unanswered(why));
     }
-    verdict(result)
+    verdict(result, args.bisect)
 }
 
 /// Returns how a load ends whose thresholds were judged. Where no request succeeded, response times say
-/// nothing, and only a threshold on errors is decided.
-fn verdict(result: &LoadResult) -> anyhow::Result<Exit> {
+/// nothing, and only a threshold on errors is decided; for `bisects` none, since the address may be wrong.
+fn verdict(result: &LoadResult, bisects: bool) -> anyhow::Result<Exit> {
     let no_success = no_success(result);
     let judged = result.expected.iter();
-    let judged = judged.filter(|it| no_success.is_none() || Threshold::is_about_errors(it));
+    let judged =
+        judged.filter(|it| no_success.is_none() || (!bisects && Threshold::is_about_errors(it)));
     match (judged.map(|it| it.outcome).max(), no_success) {
         (Some(Expected::NotMet), _) => Ok(Exit::Refuted),
         (_, Some(why)) => bail!(Unanswered(why)),
@@ -218,7 +219,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_load_without_success_is_none_unless_errors_were_asked_for() {
-        let of = |succeeded, thresholds: &[&str]| {
+        let ends = |succeeded, thresholds: &[&str], bisects| {
             let counts = LoadCounts {
                 answered: 10_000,
                 succeeded,
@@ -233,8 +234,9 @@ pub(crate) mod tests {
             let mut result = LoadResult { counts, intervals, ..result() };
             let thresholds = thresholds.iter().map(|text| expect::parse(text).unwrap());
             result.expected = thresholds.map(|it| it.judge(&result, &Slices::of(&[], 0))).collect();
-            verdict(&result).ok()
+            verdict(&result, bisects).ok()
         };
+        let of = |succeeded, thresholds: &[&str]| ends(succeeded, thresholds, false);
         assert_eq!(of(10_000, &[]), Some(Exit::Done));
         assert_eq!(of(10_000, &["p99 < 5ms"]), Some(Exit::Done));
         assert_eq!(of(10_000, &["p99 < 5ms", "p99 < 1.5ms"]), Some(Exit::Incomplete));
@@ -242,5 +244,6 @@ pub(crate) mod tests {
         assert_eq!(of(0, &["p99 < 5ms"]), None);
         assert_eq!(of(0, &["p99 < 0.5ms"]), None);
         assert_eq!(of(0, &["errors < 1%"]), Some(Exit::Refuted));
+        assert_eq!(ends(0, &["errors < 1%"], true), None, "its address may be wrong");
     }
 }

@@ -24,14 +24,9 @@ fn capacity(knee: &Knee) -> String {
     if let Some(capacity) = &knee.capacity_per_s {
         let trials = counted(capacity.samples.into(), "trial");
         let Parts { point, interval } = parts(capacity, Terms::Plain);
-        // Where a model gives the capacity, its interval lies on both sides of it.
-        let is_bracket = capacity.low == capacity.point;
-        let meaning = match knee.broke_by {
-            _ if is_bracket => "from what held to what broke, in",
-            _ => "95 % confidence interval over",
-        };
         return format!(
-            "The server sustains {point} requests per second {interval} ({meaning} {trials})."
+            "The server sustains {point} requests per second {interval} (95 % confidence interval over \
+             {trials})."
         );
     }
     let roughly = knee.roughly_per_s.map(rate);
@@ -47,7 +42,7 @@ fn capacity(knee: &Knee) -> String {
             format!("The server sustains {held} requests per second, the highest rate tried.")
         }
         (None, Some(broke), _) => format!(
-            "The server does not sustain {broke} requests per second, the lowest rate tried."
+            "The server does not sustain {broke} requests per second, and no lower rate was found that it does."
         ),
         (None, None, _) if knee.end == KneeEnd::LowestBroke => {
             "The server does not keep the limit even for one request at a time.".into()

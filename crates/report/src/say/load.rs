@@ -380,7 +380,7 @@ fn error_words(error: LoadError) -> &'static str {
         LoadError::Socket => "failed with another socket error",
         LoadError::Garbage => "got an answer that is not valid HTTP",
         LoadError::Tls => "failed in TLS",
-        LoadError::StreamReset => "ended with a reset of the stream (RST_STREAM) by the server",
+        LoadError::StreamReset => "were refused or reset by the server (RST_STREAM or GOAWAY)",
     }
 }
 

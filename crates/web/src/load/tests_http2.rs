@@ -257,7 +257,7 @@ fn a_window_that_stays_shut_is_a_time_out() {
 #[test]
 fn what_is_no_answer_is_garbage() {
     type Say = fn(&mut Peer, u32);
-    let bad: [(&str, Say); 12] = [
+    let bad: [(&str, Say); 15] = [
         ("a body before its head", |peer, stream| peer.send(DATA, END_STREAM, stream, b"x")),
         ("no status", |peer, stream| peer.send(HEADERS, 5, stream, b"\x00\x01a\x01b")),
         ("a dynamic table", |peer, stream| peer.send(HEADERS, 5, stream, &[0xbe])),
@@ -268,6 +268,18 @@ fn what_is_no_answer_is_garbage() {
             peer.send(PING, 0, 0, &[0; 8]);
         }),
         ("padding beyond the frame", |peer, stream| peer.send(HEADERS, 5 | 8, stream, &[9, 0x88])),
+        ("padding beyond DATA", |peer, stream| {
+            peer.send(HEADERS, END_HEADERS, stream, &[0x88]);
+            peer.send(DATA, END_STREAM | 8, stream, &[200, b'o', b'k']);
+        }),
+        ("content too short", |peer, stream| {
+            peer.send(HEADERS, END_HEADERS, stream, b"\x88\x0f\x0d\x0210");
+            peer.send(DATA, END_STREAM, stream, b"ok");
+        }),
+        ("content too long", |peer, stream| {
+            peer.send(HEADERS, END_HEADERS, stream, b"\x88\x0f\x0d\x012");
+            peer.send(DATA, 0, stream, b"more");
+        }),
         ("a push", |peer, stream| peer.send(5, END_HEADERS, stream, &[0, 0, 0, 2, 0x88])),
         ("a window without end", |peer, _| peer.send(WINDOW_UPDATE, 0, 0, &[0x7f, 255, 255, 255])),
         ("a window by nothing", |peer, _| peer.send(WINDOW_UPDATE, 0, 0, &[0; 4])),
@@ -281,9 +293,65 @@ fn what_is_no_answer_is_garbage() {
                 while peer.next().is_some() {}
             }
         });
-        let counts = load(&plan_of(&server, 1, 2)).counts;
-        assert_eq!(counts.errors, [(LoadError::Garbage, 2)].into(), "{what}");
+        let counts = load(&LoadPlan { timeout_ms: 500, ..plan_of(&server, 1, 1) }).counts;
+        assert_eq!(counts.errors, [(LoadError::Garbage, 1)].into(), "{what}");
     }
+}
+
+#[test]
+fn content_of_the_stated_length_is_an_answer_whatever_follows_on_others() {
+    // Of three requests on one connection one is malformed, and fails alone.
+    let server = peers(&[], |peer| {
+        let mut number = 0;
+        while let Some(stream) = peer.asked() {
+            number += 1;
+            let stated = if number % 3 == 0 { b'3' } else { b'2' };
+            peer.send(HEADERS, END_HEADERS, stream, &[0x88, 0x0f, 0x0d, 1, stated]);
+            // Its padding is no content.
+            peer.send(DATA, 8, stream, &[2, b'o', 0, 0]);
+            peer.send(DATA, END_STREAM, stream, b"k");
+        }
+    });
+    let counts = load(&plan_of(&server, 1, 30)).counts;
+    assert_eq!((counts.succeeded, server.accepted()), (20, 1), "{counts:?}");
+    assert_eq!(counts.errors, [(LoadError::Garbage, 10)].into());
+    // The answer to HEAD states the length of another.
+    let head = peers(&[], |peer| {
+        while let Some(stream) = peer.asked() {
+            peer.send(HEADERS, END_HEADERS | END_STREAM, stream, b"\x88\x0f\x0d\x0299");
+        }
+    });
+    let plan = LoadPlan { method: "HEAD".into(), ..plan_of(&head, 1, 4) };
+    assert_eq!(load(&plan).counts.succeeded, 4);
+}
+
+#[test]
+fn the_cause_of_a_refusal_is_what_the_server_says() {
+    type Say = fn(&mut Peer, u32);
+    let refusals: [(&str, Say); 3] = [
+        ("GOAWAY, INTERNAL_ERROR go away", |peer, _| {
+            peer.send(GOAWAY, 0, 0, &[&[0, 0, 0, 0, 0, 0, 0, 2], &b"go away"[..]].concat());
+        }),
+        ("REFUSED_STREAM", |peer, stream| peer.send(RST_STREAM, 0, stream, &[0, 0, 0, 7])),
+        ("ENHANCE_YOUR_CALM", |peer, stream| peer.send(RST_STREAM, 0, stream, &[0, 0, 0, 11])),
+    ];
+    for (cause, say) in refusals {
+        let server = peers(&[], move |peer| {
+            while let Some(stream) = peer.asked() {
+                say(peer, stream);
+            }
+        });
+        let counts = load(&plan_of(&server, 1, 2)).counts;
+        assert_eq!(counts.causes, [(LoadError::StreamReset, cause.to_string())].into());
+    }
+    // A connection that is closed after that was closed for it.
+    let server = peers(&[], |peer| {
+        if let Some(stream) = peer.asked() {
+            peer.send(GOAWAY, 0, 0, &[stream.to_be_bytes(), [0, 0, 0, 11]].concat());
+        }
+    });
+    let causes = load(&plan_of(&server, 1, 2)).counts.causes;
+    assert_eq!(causes, [(LoadError::Closed, "GOAWAY, ENHANCE_YOUR_CALM ".to_string())].into());
 }
 
 #[test]

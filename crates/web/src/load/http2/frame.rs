@@ -22,9 +22,14 @@ pub(super) const END_HEADERS: u8 = 0x4;
 pub(super) const PADDED: u8 = 0x8;
 pub(super) const PRIORITY: u8 = 0x20;
 
-/// Errors that a stream may be reset for.
+/// Errors that a stream may be reset for, and the names of all (RFC 9113, 7).
+pub(super) const PROTOCOL_ERROR: u32 = 1;
 pub(super) const REFUSED_STREAM: u32 = 7;
 pub(super) const CANCEL: u32 = 8;
+
+const ERRORS: &str = "NO_ERROR,PROTOCOL_ERROR,INTERNAL_ERROR,FLOW_CONTROL_ERROR,SETTINGS_TIMEOUT,\
+    STREAM_CLOSED,FRAME_SIZE_ERROR,REFUSED_STREAM,CANCEL,COMPRESSION_ERROR,CONNECT_ERROR,ENHANCE_YOUR_CALM,\
+    INADEQUATE_SECURITY,HTTP_1_1_REQUIRED";
 
 /// What the server may do: it must not keep a table nor push, and may send 1 GiB on each stream before
 /// it gets a WINDOW_UPDATE.
@@ -65,6 +70,11 @@ impl Head {
     pub(super) fn has(self, flag: u8) -> bool {
         self.flags & flag != 0
     }
+
+    /// Reports whether this is a part of a body that needs not be whole to be read.
+    pub(super) fn is_body(self) -> bool {
+        self.kind == DATA && !self.has(PADDED)
+    }
 }
 
 /// Writes what precedes a payload of `length` bytes, which must fit a frame.
@@ -95,4 +105,10 @@ pub(super) fn number(out: &mut Vec<u8>, kind: u8, stream: u32, number: u32) {
 /// Reads the number at the start of a payload.
 pub(super) fn first_number(payload: &[u8]) -> Option<u32> {
     payload.first_chunk().map(|bytes| u32::from_be_bytes(*bytes))
+}
+
+/// Returns the name of an error.
+pub(in crate::load) fn error_name(code: u32) -> String {
+    let name = ERRORS.split(',').nth(code as usize);
+    name.map_or_else(|| format!("error code {code}"), str::to_string)
 }

@@ -18,6 +18,9 @@ const STATIC_ENTRIES: u64 = 61;
 const FIRST_STATUS: u64 = 8;
 const STATUSES: [u16; 7] = [200, 204, 206, 304, 400, 404, 500];
 
+/// The entry of the static table that names a length.
+const CONTENT_LENGTH: u64 = 28;
+
 /// Encodes a request: a whole `HEADERS` frame, of which the stream is to be filled in, and the body. Returns the
 /// bytes, and where the body begins.
 ///
@@ -78,10 +81,10 @@ fn string(block: &mut Vec<u8>, text: &str) {
     block.extend_from_slice(text.as_bytes());
 }
 
-/// Reads the status of a header block; `None` of a block that is none, or that needs a table that was
-/// not allowed. A block of trailers has no status: 0.
-pub(super) fn status(mut block: &[u8]) -> Option<u16> {
-    let mut status = 0;
+/// Reads the status of a header block, and the length of the content if it is stated; `None` of a block that is
+/// none, or that needs a table that was not allowed. A block of trailers has no status: 0.
+pub(super) fn status(mut block: &[u8]) -> Option<(u16, Option<u64>)> {
+    let (mut status, mut length) = (0, None);
     while let Some(first) = block.first().copied() {
         let (prefix, indexed) = match first {
             0x80.. => (7, true),
@@ -104,16 +107,24 @@ pub(super) fn status(mut block: &[u8]) -> Option<u16> {
             status = known.copied().unwrap_or(status);
             continue;
         }
-        let is_status = match index {
-            0 => is_status(text(&mut block)?),
-            _ => known.is_some(),
+        let (is_status, is_length) = match index {
+            0 => {
+                let name = text(&mut block)?;
+                (is_status(name), name == (false, b"content-length"))
+            }
+            _ => (known.is_some(), index == CONTENT_LENGTH),
         };
         let value = text(&mut block)?;
         if is_status {
-            status = digits(value)?;
+            status = digits(value).filter(|number| (100..1000).contains(number))? as u16;
+        } else if is_length {
+            let number = digits(value)?;
+            if length.replace(number).is_some_and(|before| before != number) {
+                return None;
+            }
         }
     }
-    Some(status)
+    Some((status, length))
 }
 
 /// A string as it is coded: whether by Huffman, and its bytes.
@@ -156,32 +167,30 @@ fn is_status((huffman, name): Coded<'_>) -> bool {
     if huffman { name == coded } else { name == b":status" }
 }
 
-/// Three digits. By Huffman, 0 to 2 have the codes 0 to 2 in five bits, and 3 to 9 the codes 25 to 31 in
-/// six.
-fn digits((huffman, text): Coded<'_>) -> Option<u16> {
-    let mut number = 0;
+/// Digits. By Huffman, 0 to 2 have the codes 0 to 2 in five bits, and 3 to 9 the codes 25 to 31 in six; ones fill
+/// the last byte.
+fn digits((huffman, text): Coded<'_>) -> Option<u64> {
     if !huffman {
-        let digits = text.len() == 3 && text.iter().all(u8::is_ascii_digit);
-        return digits
-            .then(|| text.iter().fold(0, |sum, digit| 10 * sum + u16::from(digit - b'0')));
+        let is_number = text.iter().all(u8::is_ascii_digit);
+        return std::str::from_utf8(text).ok().filter(|_| is_number)?.parse().ok();
     }
-    let mut bits = text.iter().take(4).fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte));
-    bits <<= 32 - 8 * text.len().clamp(1, 4);
-    for _ in 0..3 {
-        let digit = match bits >> 27 {
-            five @ 0..3 => {
-                bits <<= 5;
-                five
-            }
-            _ => {
-                let six = bits >> 26;
-                bits <<= 6;
-                six.checked_sub(25).filter(|_| six < 32)? + 3
-            }
+    let bits = text.iter().try_fold(0_u128, |bits, byte| {
+        (bits >> 120 == 0).then_some(bits << 8 | u128::from(*byte))
+    })?;
+    let (mut left, mut number) = (8 * text.len(), 0_u64);
+    while left >= 5 {
+        let five = (bits >> (left - 5)) as u64 & 31;
+        let six = (bits >> left.saturating_sub(6)) as u64 & 63;
+        let (digit, size) = match five {
+            0..3 => (five, 5),
+            _ if left >= 6 && (25..32).contains(&six) => (six - 22, 6),
+            _ => break,
         };
-        number = 10 * number + digit as u16;
+        number = number.checked_mul(10)?.checked_add(digit)?;
+        left -= size;
     }
-    (2..=3).contains(&text.len()).then_some(number)
+    let padding = (1 << left.min(8)) - 1;
+    (left < 8 && !text.is_empty() && bits & padding == padding).then_some(number)
 }
 
 #[cfg(test)]
@@ -214,6 +223,23 @@ mod tests {
             (&[0x48, 0x03, b'2', b'0'], None),
             (&[0x48, 0x03, b'2', b'x', b'0'], None),
             (&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], None),
+        ] {
+            assert_eq!(status(block).map(|read| read.0), expected, "{block:02x?}");
+        }
+    }
+
+    #[test]
+    fn a_length_is_read_however_it_is_coded() {
+        for (block, expected) in [
+            (&b"\x88\x0f\x0d\x0210"[..], Some((200, Some(10)))),
+            (b"\x88\x00\x0econtent-length\x041024", Some((200, Some(1024)))),
+            // 1, 0, 3 by Huffman.
+            (&[0x88, 0x0f, 0x0d, 0x82, 0x08, 0x19], Some((200, Some(103)))),
+            (b"\x88\x0f\x0d\x013\x0f\x0d\x013", Some((200, Some(3)))),
+            (b"\x88\x0f\x0d\x013\x0f\x0d\x015", None),
+            (b"\x88\x0f\x0d\x02-3", None),
+            (b"\x88\x0f\x0d\x00", None),
+            (b"\x88\x0f\x0d\x1499999999999999999999", None),
         ] {
             assert_eq!(status(block), expected, "{block:02x?}");
         }
@@ -252,7 +278,7 @@ mod tests {
             // Padded with ones.
             let padded = (bits << (8 * bytes - length)) | ((1 << (8 * bytes - length)) - 1);
             let text = padded.to_be_bytes()[4 - bytes as usize..].to_vec();
-            prop_assert_eq!(digits((true, &text)), Some(status));
+            prop_assert_eq!(digits((true, &text)), Some(status.into()));
         }
     }
 }

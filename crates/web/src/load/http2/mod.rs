@@ -7,6 +7,7 @@ pub(super) mod hpack;
 mod reading;
 mod session;
 
+pub(super) use frame::error_name;
 pub(super) use session::{Heard, Lost, Session};
 
 /// The most requests that one connection carries at once.

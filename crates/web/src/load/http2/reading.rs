@@ -29,9 +29,9 @@ impl Session {
                 && let Some(head) = Head::read(bytes)
             {
                 let whole = frame::HEAD_BYTES + checked(head)?.length;
-                if head.kind == frame::DATA {
+                if head.is_body() {
                     bytes = &bytes[frame::HEAD_BYTES..];
-                    self.data(head, heard)?;
+                    self.data(head, [head.length; 2], heard)?;
                     continue;
                 }
                 if let Some((frame, rest)) = bytes.split_at_checked(whole) {
@@ -46,9 +46,9 @@ impl Session {
             bytes = rest;
             let Some(head) = Head::read(kept) else { continue };
             let whole = frame::HEAD_BYTES + checked(head)?.length;
-            if head.kind == frame::DATA {
+            if head.is_body() {
                 kept.clear();
-                self.data(head, heard)?;
+                self.data(head, [head.length; 2], heard)?;
             } else if kept.len() == whole {
                 let mut frame = std::mem::take(kept);
                 self.frame(head, &frame[frame::HEAD_BYTES..], requests, heard)?;
@@ -60,8 +60,13 @@ impl Session {
         Ok(())
     }
 
-    /// A part of a body begins.
-    fn data(&mut self, head: Head, heard: &mut Vec<Heard>) -> Result<(), &'static str> {
+    /// A part of a body begins, of which there is some content, and some bytes of the frame are left to come.
+    fn data(
+        &mut self,
+        head: Head,
+        [content, left]: [usize; 2],
+        heard: &mut Vec<Heard>,
+    ) -> Result<(), &'static str> {
         self.in_order(head)?;
         let length = head.length as u32;
         let State { received, out, .. } = &mut self.state;
@@ -72,11 +77,14 @@ impl Session {
             if one.status == 0 {
                 return Err("a body came before the head of its answer");
             }
-            if !ends {
+            one.body += content as u64;
+            if one.length.is_some_and(|length| one.body > length) {
+                self.refuse(head.stream, heard);
+            } else if !ends {
                 go_on(&mut self.state.out, &mut one.received, length, head.stream);
             }
         }
-        self.state.data = Some(Data { stream: head.stream, left: head.length, ends });
+        self.state.data = Some(Data { stream: head.stream, left, ends });
         self.end_data(heard);
         Ok(())
     }
@@ -93,7 +101,10 @@ impl Session {
     /// An answer is whole.
     fn done(&mut self, stream: u32, heard: &mut Vec<Heard>) {
         let Some(slot) = self.state.numbers.get(&stream).copied() else { return };
-        let Slot { status, .. } = self.slots[usize::from(slot)];
+        let Slot { status, length, body, .. } = self.slots[usize::from(slot)];
+        if length.is_some_and(|length| body != length) {
+            return self.refuse(stream, heard);
+        }
         let unsent = self.state.sending.contains(&slot);
         self.forget(stream);
         if unsent {
@@ -101,6 +112,12 @@ impl Session {
             frame::number(&mut self.state.out, frame::RST_STREAM, stream, frame::CANCEL);
         }
         heard.push(Heard::Done { slot, status });
+    }
+
+    /// Refuses an answer whose content is not as long as it says (RFC 9113, 8.1.1).
+    fn refuse(&mut self, stream: u32, heard: &mut Vec<Heard>) {
+        heard.extend(self.forget(stream).map(|slot| Heard::Malformed { slot }));
+        frame::number(&mut self.state.out, frame::RST_STREAM, stream, frame::PROTOCOL_ERROR);
     }
 
     /// Whether a frame may come now, and on this stream.
@@ -134,6 +151,10 @@ impl Session {
     ) -> Result<(), &'static str> {
         self.in_order(head)?;
         match head.kind {
+            frame::DATA => {
+                let part = unpadded(head, payload).ok_or("more padding than DATA")?;
+                self.data(head, [part.len(), 0], heard)
+            }
             frame::HEADERS => {
                 let part =
                     unpadded(head, payload).ok_or("a HEADERS frame is shorter than its parts")?;
@@ -186,6 +207,10 @@ impl Session {
     fn goaway(&mut self, payload: &[u8], heard: &mut Vec<Heard>) -> Result<(), &'static str> {
         let last = frame::first_number(payload).ok_or("a GOAWAY frame is too short")?;
         self.state.leaving = true;
+        let (code, text) = payload[4..].split_at_checked(4).unwrap_or_default();
+        let code = frame::error_name(frame::first_number(code).unwrap_or(0));
+        let text = String::from_utf8_lossy(text).replace(char::is_control, " ");
+        self.state.farewell = Some(format!("GOAWAY, {code} {text}"));
         let after = |number: &&u32| **number > last & NUMBER_MAX;
         let mut refused: Vec<u32> = self.state.numbers.keys().filter(after).copied().collect();
         refused.sort_unstable();
@@ -266,7 +291,7 @@ impl Session {
         bytes: &[u8],
         heard: &mut Vec<Heard>,
     ) -> Result<(), &'static str> {
-        let status = hpack::status(bytes).ok_or("a header block cannot be decoded")?;
+        let (status, length) = hpack::status(bytes).ok_or("a header block cannot be decoded")?;
         let Some(slot) = self.state.numbers.get(&stream) else { return Ok(()) };
         let one = &mut self.slots[usize::from(*slot)];
         match status {
@@ -275,7 +300,11 @@ impl Session {
             101 | 1..100 => return Err("an answer has a status that HTTP/2 has not"),
             100..200 if ends => return Err("an interim answer is the last"),
             100..200 => return Ok(()),
-            _ => one.status = status,
+            // The answer to HEAD, and one that is not modified, state the length of another.
+            _ => {
+                (one.status, one.length) =
+                    (status, length.filter(|_| !self.bodiless && status != 304))
+            }
         }
         if ends {
             self.done(stream, heard);
@@ -308,6 +337,10 @@ fn unpadded(head: Head, payload: &[u8]) -> Option<&[u8]> {
         true => payload.split_first().map(|(count, rest)| (usize::from(*count), rest))?,
         false => (0, payload),
     };
-    let payload = if head.has(frame::PRIORITY) { payload.get(5..)? } else { payload };
+    let payload = if head.kind == frame::HEADERS && head.has(frame::PRIORITY) {
+        payload.get(5..)?
+    } else {
+        payload
+    };
     payload.get(..payload.len().checked_sub(padding)?)
 }

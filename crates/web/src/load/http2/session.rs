@@ -31,6 +31,8 @@ pub(in crate::load) enum Heard {
     Reset { slot: u16, code: u32 },
     /// The server has not looked at it, and says so.
     Refused { slot: u16 },
+    /// The answer has another length than it says.
+    Malformed { slot: u16 },
 }
 
 /// Why a connection is no longer one.
@@ -68,6 +70,9 @@ pub(super) struct Slot {
     pub(super) window: i64,
     /// Bytes that came since the last WINDOW_UPDATE.
     pub(super) received: u32,
+    /// The length of the answer's content as it says, and what came of it.
+    pub(super) length: Option<u64>,
+    pub(super) body: u64,
     pub(super) waits: bool,
 }
 
@@ -95,6 +100,8 @@ pub(super) struct State {
     pub(super) up: bool,
     /// Whether it takes no further requests.
     pub(super) leaving: bool,
+    /// What the server said of that.
+    pub(super) farewell: Option<String>,
     pub(super) out: Vec<u8>,
     pub(super) written: usize,
     /// A frame that has come in part.
@@ -121,6 +128,7 @@ impl State {
             connected: false,
             up: false,
             leaving: false,
+            farewell: None,
             out,
             written: 0,
             kept: Vec::new(),
@@ -144,6 +152,8 @@ pub(in crate::load) struct Session {
     stream: Option<Stream>,
     pub(super) state: State,
     pub(super) slots: Box<[Slot]>,
+    /// Whether answers have no content whatever their heads say.
+    pub(super) bodiless: bool,
     /// Places whose requests wait for a free stream.
     waiting: VecDeque<u16>,
     /// When it was opened, in ns of the monotonic clock.
@@ -155,11 +165,12 @@ pub(in crate::load) struct Session {
 
 impl Session {
     /// Makes the place of one that carries `streams` requests at once.
-    pub(in crate::load) fn new(streams: u32) -> Self {
+    pub(in crate::load) fn new(streams: u32, bodiless: bool) -> Self {
         Self {
             stream: None,
             state: State::new(),
             slots: vec![Slot::default(); streams as usize].into_boxed_slice(),
+            bodiless,
             waiting: VecDeque::new(),
             opened_ns: 0,
             is_touched: false,
@@ -180,6 +191,11 @@ impl Session {
     /// Whether it takes no further requests and has none.
     pub(in crate::load) fn is_spent(&self) -> bool {
         self.state.leaving && self.state.numbers.is_empty()
+    }
+
+    /// Returns why the server refuses requests.
+    pub(in crate::load) fn refusal(&self) -> io::Error {
+        io::Error::other(self.state.farewell.as_deref().unwrap_or("REFUSED_STREAM"))
     }
 
     pub(in crate::load) fn has_waiting(&self) -> bool {
@@ -316,9 +332,11 @@ impl Session {
 
     /// Why it has ended: a server that says nothing before that is hardly one of HTTP/2.
     fn ended(&self, error: io::Error) -> Lost {
-        match self.state.up {
-            true => lost(error),
-            false => (reason(&error), io::Error::new(error.kind(), NOT_HTTP2)),
+        let error_class = reason(&error);
+        match &self.state.farewell {
+            Some(_) => (error_class, io::Error::new(error.kind(), self.refusal())),
+            None if self.state.up || error_class == LoadError::Tls => (error_class, error),
+            None => (error_class, io::Error::new(error.kind(), NOT_HTTP2)),
         }
     }
 

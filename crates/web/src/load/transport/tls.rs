@@ -4,16 +4,18 @@ use super::{Socket, Taken, is_pending};
 use crate::load::Error;
 use model::LoadOptions;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::{ClientConfig, ClientConnection, Resumption};
+use rustls::client::{ClientConfig, ClientConnection, ResolvesClientCert, Resumption};
 use rustls::crypto::{self, CryptoProvider};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::sign::CertifiedKey;
 use rustls::{
     AlertDescription, CertificateError, DigitallySignedStruct, RootCertStore, SignatureScheme,
 };
 use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Bytes that are encrypted at once.
 const WRITE_BYTES: usize = 64 << 10;
@@ -59,6 +61,22 @@ pub(super) struct Client {
     config: Arc<ClientConfig>,
     name: ServerName<'static>,
     http2: bool,
+    asked: Arc<Asked>,
+}
+
+/// Whether the server has asked for a client's certificate, of which there is none.
+#[derive(Debug, Default)]
+struct Asked(AtomicBool);
+
+impl ResolvesClientCert for Asked {
+    fn resolve(&self, _: &[&[u8]], _: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        self.0.store(true, Ordering::Relaxed);
+        None
+    }
+
+    fn has_certs(&self) -> bool {
+        false
+    }
 }
 
 impl Client {
@@ -88,12 +106,13 @@ impl Client {
             }
             builder.with_root_certificates(store)
         };
-        let mut config = builder.with_no_client_auth();
+        let asked = Arc::<Asked>::default();
+        let mut config = builder.with_client_cert_resolver(asked.clone());
         let protocol: &[u8] = if options.http2 { b"h2" } else { b"http/1.1" };
         config.alpn_protocols = vec![protocol.to_vec()];
         // Each connection is that of a new user.
         config.resumption = Resumption::disabled();
-        Ok(Self { config: Arc::new(config), name, http2: options.http2 })
+        Ok(Self { config: Arc::new(config), name, http2: options.http2, asked })
     }
 
     /// Begins a connection on a socket.
@@ -101,7 +120,8 @@ impl Client {
         let session = ClientConnection::new(self.config.clone(), self.name.clone());
         let mut session = session.map_err(|error| fault(error.to_string()))?;
         session.set_buffer_limit(None);
-        Ok(Tls { socket, session, http2: self.http2, holds: true })
+        let asked = self.asked.clone();
+        Ok(Tls { socket, session, http2: self.http2, asked, holds: true })
     }
 }
 
@@ -153,6 +173,7 @@ pub(in crate::load) struct Tls {
     session: ClientConnection,
     /// Whether the server must have agreed to HTTP/2.
     http2: bool,
+    asked: Arc<Asked>,
     /// Whether the session may hold what is decrypted, or know of the end: at first, from the handshake.
     holds: bool,
 }
@@ -182,7 +203,7 @@ impl Tls {
         match self.session.alpn_protocol() {
             Some(b"h2") => Ok(()),
             _ if !self.http2 => Ok(()),
-            _ => Err(fault(NO_HTTP2.into())),
+            _ => Err(fault(not_offered(true))),
         }
     }
 
@@ -193,8 +214,33 @@ impl Tls {
             Ok(state) => Ok(state.peer_has_closed()),
             Err(error) => {
                 let _ = self.flush();
-                Err(fault(explained(&error)))
+                Err(fault(self.explained(&error)))
             }
+        }
+    }
+
+    /// Says what is wrong, and what to do.
+    fn explained(&self, error: &rustls::Error) -> String {
+        use rustls::Error as E;
+        match error {
+            E::InvalidCertificate(error) => {
+                format!("the server's certificate {}", certificate_fault(error))
+            }
+            E::InvalidMessage(_) => {
+                "the server did not answer with TLS; does this port speak plain http://?".into()
+            }
+            E::AlertReceived(AlertDescription::NoApplicationProtocol) => not_offered(self.http2),
+            E::AlertReceived(alert) => {
+                let asked = self.asked.0.load(Ordering::Relaxed);
+                let why = if asked { " (wants a client certificate)" } else { "" };
+                format!("the server refused TLS with the alert {alert:?}{why}")
+            }
+            E::PeerIncompatible(_) => {
+                format!(
+                    "the server has no version or cipher of TLS in common with scruple ({error})"
+                )
+            }
+            _ => format!("TLS failed: {error}"),
         }
     }
 
@@ -265,25 +311,9 @@ impl Tls {
     }
 }
 
-const NO_HTTP2: &str = "the server does not offer HTTP/2 (ALPN); leave --http2 out";
-
-/// Says what is wrong, and what to do.
-fn explained(error: &rustls::Error) -> String {
-    use rustls::Error as E;
-    match error {
-        E::InvalidCertificate(error) => {
-            format!("the server's certificate {}", certificate_fault(error))
-        }
-        E::InvalidMessage(_) => {
-            "the server did not answer with TLS; does this port speak plain http://?".into()
-        }
-        E::AlertReceived(AlertDescription::NoApplicationProtocol) => NO_HTTP2.into(),
-        E::AlertReceived(alert) => format!("the server refused TLS with the alert {alert:?}"),
-        E::PeerIncompatible(_) => {
-            format!("the server has no version or cipher of TLS in common with scruple ({error})")
-        }
-        _ => format!("TLS failed: {error}"),
-    }
+fn not_offered(http2: bool) -> String {
+    let [version, what] = if http2 { ["HTTP/2", "leave out"] } else { ["HTTP/1.1", "give"] };
+    format!("the server does not offer {version} (ALPN); {what} --http2")
 }
 
 fn certificate_fault(error: &CertificateError) -> String {

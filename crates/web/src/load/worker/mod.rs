@@ -197,7 +197,7 @@ impl<'a> Worker<'a> {
             alarm,
             alarm_ns: u64::MAX,
             connections: (0..places).map(place).collect(),
-            sessions: (0..sessions).map(|_| Session::new(options.streams)).collect(),
+            sessions: (0..sessions).map(|_| Session::new(options.streams, wire.bodiless)).collect(),
             touched: Vec::new(),
             heard: Vec::new(),
             picks: Picks::new(options, job.requests.len(), job.thread, job.threads),
@@ -470,7 +470,7 @@ impl<'a> Worker<'a> {
         }
         let connection = &mut self.connections[index as usize];
         if connection.retried {
-            drop(cause);
+            self.tally.explain(error, || cause.to_string());
             self.fail(index, error);
             return;
         }

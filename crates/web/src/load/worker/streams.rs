@@ -2,10 +2,9 @@
 
 use super::Worker;
 use crate::load::connection::{Phase, Ready};
-use crate::load::http2::{Heard, Lost, Session};
+use crate::load::http2::{Heard, Lost, Session, error_name};
 use mio::Token;
 use model::LoadError;
-use std::io;
 use sys::clock::now_ns;
 
 impl Worker<'_> {
@@ -109,11 +108,16 @@ impl Worker<'_> {
         match heard {
             Heard::Done { slot, status } => self.complete(place(slot), status, true),
             Heard::Reset { slot, code } => {
-                self.tally.explain(LoadError::StreamReset, || format!("error code {code}"));
+                self.tally.explain(LoadError::StreamReset, || error_name(code));
                 self.fail(place(slot), LoadError::StreamReset);
             }
+            Heard::Malformed { slot } => {
+                let cause = || "body and content-length differ".to_string();
+                self.tally.explain(LoadError::Garbage, cause);
+                self.fail(place(slot), LoadError::Garbage);
+            }
             Heard::Refused { slot } => {
-                let cause = io::ErrorKind::ConnectionReset.into();
+                let cause = self.sessions[index as usize].refusal();
                 self.repeat(place(slot), LoadError::StreamReset, cause);
             }
         }

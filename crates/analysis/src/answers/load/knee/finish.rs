@@ -1,6 +1,6 @@
 //! How a search ends: whether the server is still the same, and what all trials say.
 
-use super::refusals::broken_by;
+use super::refusals::{Failures, broken_by};
 use super::{ALONE_REQUESTS, KneeSearch, KneeStep};
 use model::{Estimate, Knee, KneeBreak, KneeEnd, KneeRules, KneeStage, KneeTrial, LoadPlan};
 
@@ -42,7 +42,12 @@ impl KneeSearch {
     /// Adds what one request at a time showed at the end.
     pub(super) fn add_last(&mut self, trial: KneeTrial, answered: u64) {
         let per_s = answered as f64 * 1e9 / trial.elapsed_ns.max(1) as f64;
-        self.push(KneeTrial { per_s, counted: answered, late: 0, ..trial }, &[], 0..0);
+        self.push(
+            KneeTrial { per_s, counted: answered, late: 0, ..trial },
+            &[],
+            0..0,
+            Failures::default(),
+        );
         // It changes no estimate.
         if let Some((trials, _)) = &mut self.estimate {
             *trials += 1;
@@ -61,22 +66,19 @@ impl KneeSearch {
     }
 
     /// Returns a capacity that lies below all rates near it at which more requests than may failed, rather than
-    /// were late: where it would not, from the highest rate below them that held.
+    /// were late: where it would not, what the failures say.
     fn below_failures(&self, found: Estimate) -> Option<Estimate> {
         let failed = |trial: &&KneeTrial| {
             let failed = trial.due.saturating_sub(trial.succeeded + trial.open);
             failed as f64 > (1.0 - KneeRules::WITHIN_LEAST) * trial.due as f64
         };
-        let open = || self.trials.iter().filter(|trial| trial.stage != KneeStage::Alone);
-        let Some(lowest) = open().filter(failed).map(|it| it.per_s).reduce(f64::min) else {
-            return Some(found);
-        };
-        if found.point < lowest {
-            return Some(Estimate { high: found.high.min(lowest), ..found });
+        let failed = self.trials.iter().filter(|it| it.stage != KneeStage::Alone).filter(failed);
+        match failed.map(|it| it.per_s).reduce(f64::min) {
+            Some(lowest) if found.point >= lowest => self.capacity_by_refusals(),
+            lowest => {
+                Some(Estimate { high: found.high.min(lowest.unwrap_or(found.high)), ..found })
+            }
         }
-        let held = open().filter(|trial| trial.held() && trial.per_s < lowest);
-        let held = held.map(|trial| trial.per_s).reduce(f64::max)?;
-        Some(Estimate { point: held, low: held, high: lowest, standard_error: None, ..found })
     }
 
     /// Returns what the trials say, and why no more were measured.
@@ -87,11 +89,22 @@ impl KneeSearch {
         end: KneeEnd,
         doubts: Vec<String>,
     ) -> Knee {
-        let capacity_per_s = self.capacity().and_then(|it| self.below_failures(it));
+        let refuses = self.refuses();
+        let capacity_per_s = self.capacity();
+        let capacity_per_s = if refuses {
+            capacity_per_s
+        } else {
+            capacity_per_s.and_then(|it| self.below_failures(it))
+        };
         let open = || self.trials.iter().filter(|trial| trial.stage != KneeStage::Alone);
         let broke = open().filter(|trial| !trial.held()).min_by(|a, b| a.per_s.total_cmp(&b.per_s));
         let below = |trial: &&KneeTrial| broke.is_none_or(|broke| trial.per_s < broke.per_s);
         let held = open().filter(|trial| trial.held()).filter(below).map(|trial| trial.per_s);
+        let [held_per_s, broke_per_s] = match (&capacity_per_s, refuses) {
+            (Some(found), true) => [Some(found.low), Some(found.high)],
+            (None, true) => self.explained().0,
+            _ => [held.reduce(f64::max), broke.map(|trial| trial.per_s)],
+        };
         Knee {
             scruple: scruple.into(),
             plan: plan.clone(),
@@ -101,9 +114,9 @@ impl KneeSearch {
             roughly_per_s: capacity_per_s.is_none().then(|| self.roughly_per_s()).flatten(),
             needed_ns: capacity_per_s.is_none().then(|| self.needed_ns()).flatten(),
             capacity_per_s,
-            held_per_s: held.reduce(f64::max),
-            broke_per_s: broke.map(|trial| trial.per_s),
-            broke_by: match self.refuses() {
+            held_per_s,
+            broke_per_s,
+            broke_by: match refuses {
                 true => Some(KneeBreak::Throughput),
                 false => broke.map(broken_by),
             },

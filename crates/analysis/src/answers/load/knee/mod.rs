@@ -10,6 +10,7 @@
 use super::MeasuredRequest;
 use model::{Estimate, KneeEnd, KneeRules, KneeStage, KneeTrial};
 use modelled::Measured;
+use refusals::Failures;
 use simulated_queue::{LATE_LEAST, SimulatedQueue, Trace};
 
 mod demands;
@@ -147,6 +148,8 @@ pub struct KneeSearch {
     traces: Vec<Trace>,
     /// Answers per second of each, without its beginning.
     throughputs: Vec<f64>,
+    /// How many requests of each failed or were late.
+    failures: Vec<Failures>,
     /// How long a trial near the capacity is, in ns, once that is known.
     length_ns: Option<f64>,
     /// Trials near the capacity when the interval is computed next.
@@ -169,6 +172,7 @@ impl KneeSearch {
             trials: Vec::new(),
             traces: Vec::new(),
             throughputs: Vec::new(),
+            failures: Vec::new(),
             length_ns: None,
             checked_at: CHECK_FROM,
             modelled_per_s: None,
@@ -212,7 +216,12 @@ impl KneeSearch {
             succeeded: trial.succeeded as f64 >= KneeRules::WITHIN_LEAST * answered as f64,
         });
         let per_s = self.alone.map_or(0.0, |alone| alone.per_s);
-        self.push(KneeTrial { per_s, counted: answered, late: 0, ..trial }, &[], 0..0);
+        self.push(
+            KneeTrial { per_s, counted: answered, late: 0, ..trial },
+            &[],
+            0..0,
+            Failures::default(),
+        );
     }
 
     /// Adds a trial of a rate, with its requests in the order of their coming.
@@ -225,13 +234,11 @@ impl KneeSearch {
         );
         let from = requests.partition_point(|one| one.at_ns < first);
         let until = requests.partition_point(|one| one.at_ns <= last).max(from);
-        let within = |one: &&MeasuredRequest| {
-            let took = one.done_ns.map(|done_ns| done_ns.saturating_sub(one.at_ns));
-            !one.refused && took.is_some_and(|ns| ns as f64 <= limit_ns)
-        };
+        let counted = refusals::failures(&requests[from..until], limit_ns);
+        let late = counted.clone().filter(|one| one.1).count() as u64;
+        let failures = Failures::of(counted, first..last, trial.per_s);
         let counted = (until - from) as u64;
-        let late = counted - requests[from..until].iter().filter(within).count() as u64;
-        self.push(KneeTrial { counted, late, ..trial }, requests, from..until);
+        self.push(KneeTrial { counted, late, ..trial }, requests, from..until, failures);
     }
 
     fn push(
@@ -239,8 +246,11 @@ impl KneeSearch {
         trial: KneeTrial,
         requests: &[MeasuredRequest],
         counted: std::ops::Range<usize>,
+        failures: Failures,
     ) {
-        let begun_ns = if self.refuses() { trial.elapsed_ns / 2 } else { trial.elapsed_ns / 4 };
+        self.failures.push(failures);
+        let refuses = requests.iter().any(|one| one.refused);
+        let begun_ns = if refuses { trial.elapsed_ns / 2 } else { trial.elapsed_ns / 4 };
         let succeeded = requests.iter().filter(|one| !one.refused).filter_map(|one| one.done_ns);
         let succeeded = succeeded.filter(|ns| (begun_ns..=trial.elapsed_ns).contains(ns)).count();
         let taken_ns = (trial.elapsed_ns - begun_ns).max(1) as f64;

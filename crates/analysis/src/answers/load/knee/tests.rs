@@ -2,6 +2,7 @@
 
 use super::refusals::broken_by;
 use super::*;
+use crate::refusing::refusers;
 use crate::searches::{self, conduct, rules};
 use crate::servers::{Scatter, Server};
 use laws::station::Station;
@@ -207,33 +208,23 @@ fn one_disturbed_trial_changes_little() {
     assert!((capacity.point / truth - 1.0).abs() < 0.05, "{capacity:?} of {truth}");
 }
 
-/// A limiter that lets `per_s` requests pass each second, and saves up to `burst` of them.
-fn bucket(per_s: f64, burst: f64) -> impl FnMut(f64, f64) -> (Vec<MeasuredRequest>, f64) {
-    let mut seed = 0;
-    move |rate, length_ns| {
-        seed += 1;
-        let mut all = made_up(rate, length_ns, seed, |_| Some(1_000_000));
-        let (mut tokens, mut then) = (burst, 0);
-        for one in &mut all {
-            tokens = (tokens + per_s * (one.at_ns - then) as f64 / SECOND).min(burst);
-            then = one.at_ns;
-            one.refused = tokens < 1.0;
-            tokens -= f64::from(u8::from(!one.refused));
-        }
-        (all, 0.0)
-    }
-}
-
+/// Servers that refuse what is too much: the interval holds the capacity, and nearly all of it is below. The
+/// battery does the same for more seeds.
 #[test]
-fn a_limiter_has_no_capacity_above_its_limit() {
-    for (per_s, burst) in [(200.0, 50.0), (200.0, 200.0), (35.0, 50.0), (3_000.0, 500.0)] {
-        let (knee, seconds) = conduct(rules(None), quick, bucket(per_s, burst));
-        let found = knee.capacity_per_s.unwrap();
+fn the_interval_holds_the_capacity_of_a_server_that_refuses() {
+    let (mut held, mut above, mut all) = (0, 0, 0);
+    for (server, seed) in refusers().into_iter().flat_map(|server| [(server, 0), (server, 1)]) {
+        let (knee, seconds) = server.search(43.0, 0.0, seed);
+        assert!(seconds <= 43.2, "{server:?}: {seconds} s");
         assert_eq!(knee.broke_by, Some(KneeBreak::Throughput));
-        // 5 % may fail.
-        let holds = (0.93..=1.06).contains(&(found.point / per_s)) && found.high > per_s;
-        assert!(holds && seconds <= 180.0, "{per_s} and {burst}: {found:?}");
+        let Some(found) = knee.capacity_per_s else { continue };
+        assert_eq!((knee.held_per_s, knee.broke_per_s), (Some(found.low), Some(found.high)));
+        let truth = server.capacity_per_s;
+        all += 1;
+        held += u32::from(found.low <= truth && truth <= found.high);
+        above += u32::from(found.point > truth);
     }
+    assert!(all >= 20 && held + 1 >= all && above <= 1, "{held} of {all}, {above} above");
 }
 
 #[test]
