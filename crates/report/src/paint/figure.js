@@ -266,6 +266,6 @@ const saveFile = (blob, ...names) => {
       button.addEventListener("click", () => write(figure));
       save.append(button);
     }
-    figure.querySelector(".figure-folds").append(save);
+    figure.querySelector(".behind > summary").after(save);
   }
 })();

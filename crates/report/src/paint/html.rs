@@ -250,7 +250,7 @@ fn figure(figure: &Figure<'_>) -> Markup {
             div.figure-folds {
                 label.enlarge { input type="checkbox"; "Enlarge" }
                 details.behind {
-                    summary { (if folded.is_some() { "Numbers" } else { "About" }) }
+                    summary { (if folded.is_some() { "Numbers, files" } else { "About, files" }) }
                     @for text in &figure.caption { p.small { (inline(text)) } }
                     @if let Some(numbers) = folded { (scrolled(numbers)) }
                 }

@@ -284,7 +284,7 @@ fn what_is_missing_is_told_where_it_would_stand() {
     let claims = between(&page, " claims</summary>", "Estimates</summary>");
     assert!(claims.contains(&format!("Refused hereMechanism parallel: {refused}.")), "{claims}");
     assert!(claims.contains("Not in quickMechanism shared memory"), "{claims}");
-    let figure = between(&page, "Numbers</summary>", "</details>");
+    let figure = between(&page, "Numbers, files</summary>", "</details>");
     assert!(figure.contains("Refused here: mechanism parallel."), "{figure}");
     assert!(!page.contains("<div class=\"row-label\">parallel</div>"));
     let numbers = between(&page, "Estimates</summary>", "</table>");
