@@ -223,7 +223,7 @@ pub struct Watched {
     #[serde(default)]
     pub unread_ns: u64,
     /// The part of the CPU time of threads that had ended by the next look, or of a crowd were not looked at, in ns: the
-    /// kernel's sums have it, and how long they were ready or waited is not known.
+    /// kernel's sums have it, and how long they were ready or waited was not counted.
     #[serde(default)]
     pub unseen_cpu_ns: u64,
     /// Elapsed time in which no thread ran or was ready to run, in ns.

@@ -148,7 +148,7 @@ fn notes(result: &Watched) -> Vec<String> {
     );
     let unseen_cpu = format!(
         "{} of {} CPU seconds were used by threads while no look saw them, as the kernel's sums show: how long these were \
-         ready or waited is not known.",
+         ready or waited was not counted.",
         thread_s(result.unseen_cpu_ns),
         thread_s(result.cpu_ns)
     );
