@@ -169,11 +169,7 @@ impl Search<'_> {
         let workers = (most.described.n - 1.0) / (within.described.n - 1.0);
         let crowd = Crowd::of(beyond, self.signs.cpu_growth, workers);
         let is_more = crowd == Crowd::More;
-        let meaning = if is_more {
-            ": workers spin while the worker that they wait for has no CPU"
-        } else {
-            ""
-        };
+        let meaning = if is_more { ": workers spin while the worker that they wait for has no CPU" } else { "" };
         self.evidence.push(format!(
             "with {} workers, more than the CPUs, it is {} higher{meaning}",
             figure(most.described.n),

@@ -47,8 +47,7 @@ impl Added {
         let more = || case.levels.iter().filter(|level| level.n > 1.0);
         let of = |level: &Level<'_>| added(level.n, &level.values(ScaleTrial::cpu_each_ns));
         let levels: Vec<f64> = more().map(of).collect::<Option<_>>()?;
-        let slowed =
-            more().zip(&levels).map(|(level, added)| (1.0 + (level.n - 1.0) * added) / level.n);
+        let slowed = more().zip(&levels).map(|(level, added)| (1.0 + (level.n - 1.0) * added) / level.n);
         let slowed = slowed.collect();
         let placed = case.placed.first().and_then(|first| {
             let own = case.placed.iter().filter(|trial| trial.n == first.n);
