@@ -351,7 +351,7 @@ fn the_cause_of_a_refusal_is_what_the_server_says() {
         }
     });
     let causes = load(&plan_of(&server, 1, 2)).counts.causes;
-    assert_eq!(causes, [(LoadError::Closed, "GOAWAY, ENHANCE_YOUR_CALM ".to_string())].into());
+    assert_eq!(causes, [(LoadError::Closed, "GOAWAY, ENHANCE_YOUR_CALM".to_string())].into());
 }
 
 #[test]

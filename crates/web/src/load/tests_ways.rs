@@ -102,6 +102,15 @@ fn https_is_spoken_with_whom_is_trusted() {
 }
 
 #[test]
+fn a_server_of_http2_alone_is_named() {
+    let server = secure(LOCALHOST, b"h2", |mut stream| {
+        asked(&mut stream);
+    });
+    let error = run(&plan_for(&server, 2), &trusting(), &mut |_| true).unwrap_err().to_string();
+    assert!(error.contains("HTTP/1.1") && error.contains("give --http2"), "{error}");
+}
+
+#[test]
 fn a_large_body_comes_whole_over_tls() {
     let body: &'static [u8] = vec![b'x'; 1_000_000].leak();
     let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());

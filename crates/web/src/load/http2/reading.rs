@@ -210,7 +210,7 @@ impl Session {
         let (code, text) = payload[4..].split_at_checked(4).unwrap_or_default();
         let code = frame::error_name(frame::first_number(code).unwrap_or(0));
         let text = String::from_utf8_lossy(text).replace(char::is_control, " ");
-        self.state.farewell = Some(format!("GOAWAY, {code} {text}"));
+        self.state.farewell = Some(format!("GOAWAY, {code} {text}").trim_end().to_string());
         let after = |number: &&u32| **number > last & NUMBER_MAX;
         let mut refused: Vec<u32> = self.state.numbers.keys().filter(after).copied().collect();
         refused.sort_unstable();
