@@ -22,16 +22,17 @@ const NAMED: [&str; 6] = ["factors", "levels", "responses", "findings", "claims"
 
 #[test]
 fn recorded_texts_can_be_renewed_from_the_catalog() {
-    let designs = experiments::CATALOG.iter().map(|experiment| {
-        let design = (experiment.design)();
-        (design.id.clone(), serde_json::to_value(design).unwrap())
-    });
-    let catalog: BTreeMap<String, Value> = designs.collect();
-    for name in RECORDED {
+    let catalog = by_id(experiments::CATALOG.iter().map(|experiment| (experiment.design)()));
+    let presets = experiments::presets().into_iter();
+    let presets: BTreeMap<String, BTreeMap<String, Value>> =
+        presets.map(|preset| (preset.about.name.clone(), by_id(preset.designs))).collect();
+    for name in RECORDED.into_iter().chain(["threads"]) {
         let recorded = manifest(name);
         let mut renewed = recorded.clone();
+        let preset = recorded["options"]["preset"]["name"].as_str();
+        let designs = preset.map_or(&catalog, |preset| &presets[preset]);
         for design in renewed["designs"].as_array_mut().unwrap() {
-            let today = catalog.get(design["id"].as_str().unwrap());
+            let today = designs.get(design["id"].as_str().unwrap());
             *design = today.map_or(design.clone(), |today| self::design(design, today));
         }
         let renewed: model::Manifest = serde_json::from_value(renewed).unwrap();
@@ -49,6 +50,11 @@ fn recorded_texts_can_be_renewed_from_the_catalog() {
             );
         }
     }
+}
+
+fn by_id(designs: impl IntoIterator<Item = model::Design>) -> BTreeMap<String, Value> {
+    let value = |design: model::Design| (design.id.clone(), serde_json::to_value(design).unwrap());
+    designs.into_iter().map(value).collect()
 }
 
 /// Returns a recorded design with the texts of today's, and with those of today's figures and
