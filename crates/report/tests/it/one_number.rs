@@ -202,7 +202,7 @@ fn every_chapter_answers_says_why_and_shows_what_was_claimed() {
                 let told = claim.split_once("(claimed: ").and_then(|(_, it)| it.split_once("):"));
                 let (_, told) = told.unwrap_or_else(|| panic!("{at}: no threshold: {claim}"));
                 let text: String =
-                    told.split('<').map(|it| it.split('>').last().unwrap()).collect();
+                    told.split('<').map(|it| it.rsplit('>').next().unwrap()).collect();
                 let is_said = text.contains(|c: char| c.is_alphabetic() || "×%µ".contains(c));
                 assert!(is_said, "{at}: {text}");
             }
