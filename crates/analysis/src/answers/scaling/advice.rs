@@ -18,7 +18,12 @@ const NEAR_CHEAPEST: f64 = 0.9;
 const DISTURBED: f64 = 0.1;
 
 /// Returns only n that were measured are advised: a fitted optimum may lie where nobody has looked.
-pub(super) fn advice(described: &[ScaleLevel], causes: &[ScaleCause]) -> ScaleAdvice {
+/// `is_noise` says that they differ by no more than chance.
+pub(super) fn advice(
+    described: &[ScaleLevel],
+    causes: &[ScaleCause],
+    is_noise: bool,
+) -> ScaleAdvice {
     let height = |level: &ScaleLevel| level.throughput.map(|it| it.point);
     let cost = |level: &ScaleLevel| level.cpu_throughput.map(|it| it.point);
     let most = |of: &dyn Fn(&ScaleLevel) -> Option<f64>| {
@@ -34,7 +39,8 @@ pub(super) fn advice(described: &[ScaleLevel], causes: &[ScaleCause]) -> ScaleAd
         level.speedup.is_none_or(|speedup| speedup.low > 1.0 && is_known)
     };
     let best_shown = described.iter().filter(near).find(is_shown);
-    let for_throughput = best_shown.or(described.iter().find(|level| level.n == 1.0));
+    let one = described.iter().find(|level| level.n == 1.0);
+    let for_throughput = best_shown.or(one).filter(|_| !is_noise);
     let others = if best_shown.is_some() { "gives 5 % more" } else { "is shown to give more" };
     let cheap = |level: &&ScaleLevel| cost(level).is_some_and(|x| x >= NEAR_CHEAPEST * cheapest);
     let cheap_shown = described.iter().filter(cheap).any(|level| is_shown(&level));

@@ -123,7 +123,8 @@ pub fn law_words(curve: &ScaleCurve) -> Option<String> {
 pub fn scaling(input: &ScaleInput<'_>) -> Scaling {
     let grows = grows(&levels(&input.trials));
     let laws = laws_for(grows);
-    let slip = slip(&input.trials, &laws);
+    let points = points(&input.trials);
+    let slip = table::Slip::find(&points, &laws);
     // A row that is a slip is neither the most throughput nor advice.
     let is_kept = |trial: &&ScaleTrial| slip.is_none_or(|slip| slip.n != trial.n);
     let kept: Vec<ScaleTrial> = input.trials.iter().filter(is_kept).cloned().collect();
@@ -150,7 +151,7 @@ pub fn scaling(input: &ScaleInput<'_>) -> Scaling {
             grows,
         },
         answer: Vec::new(),
-        advice: advice::advice(&described, &causes),
+        advice: advice::advice(&described, &causes, table::is_noise(&points, &laws)),
         causes,
         levels: described,
         throughput,
@@ -167,12 +168,10 @@ pub fn scaling(input: &ScaleInput<'_>) -> Scaling {
     scaling
 }
 
-/// Returns the row that is a slip, if one is.
-fn slip(trials: &[ScaleTrial], laws: &[laws::fit::Law]) -> Option<table::Slip> {
+/// Returns each n with its throughput. The laws begin at one worker.
+fn points(trials: &[ScaleTrial]) -> Vec<(f64, f64)> {
     let points = trials.iter().filter_map(|trial| Some((trial.n, trial.throughput()?)));
-    // The laws begin at one worker.
-    let points: Vec<(f64, f64)> = points.filter(|(n, _)| *n >= 1.0).collect();
-    table::Slip::find(&points, laws)
+    points.filter(|(n, _)| *n >= 1.0).collect()
 }
 
 fn grows(levels: &[Level<'_>]) -> bool {

@@ -15,7 +15,10 @@ const ALIKE: f64 = 0.08;
 const UNLIKE: f64 = 0.3;
 
 /// CPU time of one worker to which each adds that much more or less is all of it.
-const WHOLE: f64 = 0.08;
+const WHOLE: f64 = 0.03;
+
+/// Workers that spin for a lock which one of them nearly always holds add all of it to this part.
+const NEARLY_WHOLE: f64 = 0.15;
 
 /// Workers at the same time cost each other caches, and the two threads of one core each other's time: up to this
 /// multiple.
@@ -62,16 +65,17 @@ impl Added {
         (!levels.is_empty()).then_some(Added { levels, slowed, on_one_cpu })
     }
 
-    fn is_whole(&self) -> bool {
-        self.on_one_cpu.is_some_and(is_whole)
-            && self.slowed.iter().all(|slowed| (1.0 - WHOLE..=SLOWED).contains(slowed))
+    /// Reports whether each worker adds all that one uses, on one CPU more or less exactly.
+    fn is_whole(&self, within: f64) -> bool {
+        self.on_one_cpu.is_some_and(|added| is_whole(added, within))
+            && self.slowed.iter().all(|slowed| (1.0 - within..=SLOWED).contains(slowed))
     }
 
     /// Reports whether workers could repeat the job or a part of it, where no trial on one CPU shows it: several numbers
     /// of workers show that the amount is one for each, or it is the whole job.
     fn may_be_repeated(&self) -> bool {
         let is_shown = self.on_one_cpu.is_some() || self.levels.len() > 1;
-        is_shown || self.levels.iter().all(|added| is_whole(*added))
+        is_shown || self.levels.iter().all(|added| is_whole(*added, NEARLY_WHOLE))
     }
 
     /// Returns the least and the most that a worker adds at any level and on one CPU.
@@ -94,17 +98,18 @@ impl Added {
     }
 }
 
-/// Reports whether a worker adds what one alone uses.
-fn is_whole(added: f64) -> bool {
-    (added - 1.0).abs() <= WHOLE
+/// Reports whether a worker adds what one alone uses, more or less exactly.
+fn is_whole(added: f64, within: f64) -> bool {
+    (added - 1.0).abs() <= within
 }
 
 /// Finds that each worker adds the same CPU time: it repeats all or a part of what one does, unless it waits busily.
 pub(super) fn repeated(case: &Case<'_>, one: At<'_>, evidence: &mut Vec<String>) -> Option<Found> {
     let added = Added::of(case, one)?;
     let spread = added.spread();
-    let row = match added.is_whole() {
+    let row = match added.is_whole(WHOLE) {
         true => &ROWS.repeated,
+        false if added.is_whole(NEARLY_WHOLE) => &ROWS.repeated_or_busy,
         false if spread <= ALIKE && added.on_one_cpu.is_some() => &ROWS.repeated_part,
         false if spread <= UNLIKE && added.may_be_repeated() => &ROWS.repeated_or_busy,
         false => return None,

@@ -129,6 +129,13 @@ pub(super) fn no_law(fitted: &Fit, points: &[Point]) -> Option<String> {
     })
 }
 
+/// Reports whether a constant throughput with noise describes the rows of a table about as well as any law does.
+pub(super) fn is_noise(points: &[(f64, f64)], laws: &[Law]) -> bool {
+    let all: Vec<Point> = points.iter().map(|(n, x)| Point::new(*n, *x)).collect();
+    let choice = fit::choose(laws, &all).ok().filter(|_| is_table(points));
+    choice.is_some_and(|it| it.fit().is_ok_and(|fitted| no_law(fitted, &all).is_some()))
+}
+
 /// Returns where throughput would be greatest beyond the rows, by the universal law if it describes them.
 pub(super) fn extrapolated(choice: &Choice) -> Option<String> {
     let (n, low, high) = plausible(choice).find_map(|fit| match fit.peak() {
@@ -205,6 +212,10 @@ mod tests {
             falling += usize::from(found.answer.concat().contains("falls beyond"));
         }
         assert!(with_law <= 10, "{with_law} of 200");
+        // Rows of noise advise no number of workers.
+        let noise = [1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0].into_iter();
+        let noise: Vec<_> = noise.zip([80.0, 120.0, 70.0, 95.0, 130.0, 60.0, 110.0]).collect();
+        assert_eq!(fitted(&noise).advice.n_for_throughput, None);
         // Tables of five rows show no scatter of their own.
         assert!(falling <= 20, "{falling} of 200");
     }
