@@ -183,8 +183,12 @@ pub(crate) fn line(session: &Session<'_>) -> (Tone, String) {
 /// What the heading over it asks.
 pub(crate) const QUESTION: &str = "Can these numbers be trusted?";
 
-/// Returns whether the numbers can be believed. What is said at the top is not said again.
+/// Returns whether the numbers can be believed.
 pub(crate) fn answer(session: &Session<'_>) -> Block<'static> {
+    card(session, visible(session))
+}
+
+fn card(session: &Session<'_>, visible: Option<String>) -> Block<'static> {
     let Found { tone, answer, why, .. } = found(session);
     let why = why.first().filter(|_| tone == Tone::Good).map(Text::words);
     // Where ratios say what they can show, the noisiest control's floor is another scale.
@@ -192,7 +196,7 @@ pub(crate) fn answer(session: &Session<'_>) -> Block<'static> {
     let floor = needs_floor.then(|| floor_sentence(session));
     let sentence = |text: String| format!("{}.", capital(&text));
     let within = only_within(session).filter(|_| !is_computed(session)).map(sentence);
-    let text = wording::sentences([why, floor, visible(session).map(sentence), within]);
+    let text = wording::sentences([why, floor, visible.map(sentence), within]);
     Block::said(tone, answer, vec![text.into()])
 }
 
@@ -209,7 +213,9 @@ pub(crate) fn trust(session: &Session<'_>) -> Vec<Block<'static>> {
     let label = counted(controls.rows.len() as u64, "A/A control");
     let controls =
         (!controls.rows.is_empty()).then(|| Block::fold(label, vec![Block::Table(controls)]));
-    let mut blocks = vec![Block::heading(2, QUESTION), answer(session)];
+    // What is said at the top is not said again.
+    let unsaid = visible(session).filter(|_| found(session).tone != Tone::Good);
+    let mut blocks = vec![Block::heading(2, QUESTION), card(session, unsaid)];
     blocks.extend(controls);
     blocks.extend([
         Block::fold("What disturbed", disturbed),
