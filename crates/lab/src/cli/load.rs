@@ -67,7 +67,7 @@ pub(crate) struct LoadArgs {
     ///
     /// The number is p50, p75, p90, p95, p99, p99.9, p99.99 or mean (response time), errors (percentage of
     /// requests without success) or rate (throughput per second), such as 'errors < 0.1%' or 'rate >
-    /// 1000/s'. Percentiles and errors are decided by how many requests lie beyond the limit, mean and
+    /// 1000/s'; p99(ok) is that of the answers that succeeded. Percentiles and errors are decided by how many requests lie beyond the limit, mean and
     /// rate by their whole 95 % interval. What a load does not show cannot be decided.
     #[arg(long, value_name = "CONDITION", value_parser = expect::parse, conflicts_with = "find_knee")]
     pub(crate) expect: Vec<expect::Threshold>,

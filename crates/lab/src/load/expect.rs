@@ -119,6 +119,9 @@ impl Threshold {
             }
             (by_count, ..) => by_count,
         };
+        // Refusals are fast: where they are more than may lie beyond the percentile, it is theirs.
+        let is_theirs = self.less && expected_of_failures(self.number, counts.error_share());
+        let outcome = if is_theirs { outcome.max(Expected::Undecided) } else { outcome };
         // Of those that succeed, more must be sent.
         let sent = match self.number {
             LoadNumber::Succeeded(_) => counts.due() as f64 / counts.succeeded.max(1) as f64,
@@ -165,6 +168,11 @@ impl Threshold {
             _ => Expected::Undecided,
         }
     }
+}
+
+/// Reports whether so many requests ended without success that a percentile of all may be one of these.
+fn expected_of_failures(number: LoadNumber, errors: Option<f64>) -> bool {
+    matches!(number, LoadNumber::Percentile(percent) if errors.is_some_and(|it| it > 1.0 - percent / 100.0))
 }
 
 #[cfg(test)]
@@ -218,6 +226,21 @@ mod tests {
         assert_eq!(p99(Some((51e6, 60e6))), [Expected::NotMet, Expected::Met]);
         assert_eq!(p99(Some((40e6, 60e6))), [Expected::Undecided; 2]);
         assert_eq!(p99(None), [Expected::Undecided; 2]);
+    }
+
+    #[test]
+    fn a_percentile_of_refusals_meets_nothing() {
+        let ns = Some(Estimate::between(1e5, 2e5, 3e5));
+        let percentiles = vec![LoadInterval { percent: 50.0, ns }];
+        let intervals = LoadIntervals { percentiles, ..LoadIntervals::default() };
+        let outcome = |failed: u64, text| {
+            let counts = LoadCounts { succeeded: 100, timed_out: failed, ..LoadCounts::default() };
+            let result = LoadResult { counts, intervals: intervals.clone(), ..result() };
+            parse(text).unwrap().judge(&result, &Slices::of(&[], 0)).outcome
+        };
+        assert_eq!(outcome(90, "p50 < 50ms"), Expected::Met);
+        assert_eq!(outcome(300, "p50 < 50ms"), Expected::Undecided);
+        assert_eq!(outcome(300, "p50 < 50us"), Expected::NotMet);
     }
 
     #[test]

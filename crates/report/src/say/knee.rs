@@ -6,11 +6,15 @@ use model::{Knee, KneeBreak, KneeEnd, KneeRules, KneeStage, KneeTrial};
 use wording::counted;
 use wording::number::{Parts, Terms, duration_s, parts};
 
+/// Fewer requests without an answer may have met a pause.
+const STOPPED_DUE: u64 = 5;
+
 /// Returns the highest rate that a server sustains, what defines it, and each rate that was tried.
 pub fn knee(knee: &Knee) -> Doc<'static> {
     let lead = alike(&knee.plan);
     let mut doc = begin(&knee.scruple, "the capacity of a server", &knee.plan, &lead);
-    doc.push(answer(knee.capacity_per_s.is_some() || knee.held_per_s.is_some(), capacity(knee)));
+    let is_known = knee.capacity_per_s.is_some() || knee.held_per_s.is_some();
+    doc.push(answer(is_known && stopped(knee).is_none(), capacity(knee)));
     doc.push(Block::paragraph(Role::Further, criterion(knee)));
     doc.blocks.extend(knee.slowed_ns.map(slowed));
     doc.blocks.extend(doubts(&knee.doubts));
@@ -21,6 +25,9 @@ pub fn knee(knee: &Knee) -> Doc<'static> {
 }
 
 fn capacity(knee: &Knee) -> String {
+    if let Some(stopped) = stopped(knee) {
+        return stopped;
+    }
     if let Some(capacity) = &knee.capacity_per_s {
         let trials = counted(capacity.samples.into(), "trial");
         let Parts { point, interval } = parts(capacity, Terms::Plain);
@@ -50,6 +57,22 @@ fn capacity(knee: &Knee) -> String {
         _ if knee.limit_ns.is_some() => "There was no time to try a rate.".into(),
         _ => "No request was answered.".into(),
     }
+}
+
+/// Returns that the server stopped answering: the last trial had no success at a rate below that of an earlier one.
+fn stopped(knee: &Knee) -> Option<String> {
+    let (last, before) = knee.trials.split_last()?;
+    let succeeded =
+        |trial: &KneeTrial| trial.succeeded as f64 * 1e9 / trial.elapsed_ns.max(1) as f64;
+    let best = before.iter().map(succeeded).fold(0.0, f64::max);
+    (last.succeeded == 0 && last.due >= STOPPED_DUE && best > last.per_s).then(|| {
+        format!(
+            "The server stopped answering: no request of the last trial, of {} per second, succeeded, where {} per \
+             second had before. Nothing is said of its capacity.",
+            rate(last.per_s),
+            rate(best)
+        )
+    })
 }
 
 /// Returns that the server became slower.

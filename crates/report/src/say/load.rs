@@ -44,7 +44,8 @@ pub fn load(result: &LoadResult, curves: &LoadCurves) -> Doc<'static> {
     let lead = asked(&result.plan);
     let mut doc = begin(&result.scruple, "a load on a server", &result.plan, &lead);
     doc.push(answer(result.counts.succeeded > 0, throughput(result)));
-    doc.blocks.extend(result.expected.iter().map(expectation));
+    let errors = result.counts.error_share();
+    doc.blocks.extend(result.expected.iter().map(|expected| expectation(expected, errors)));
     doc.blocks.extend(doubts(&result.doubts));
     let cause = |one| Block::said(Tone::Bad, "cause", vec![pathology(one).into()]);
     doc.blocks.extend(result.pathologies.iter().map(cause));

@@ -6,8 +6,9 @@ use model::{Estimate, Expectation, Expected, LoadNumber, LoadResult, Unit};
 use wording::number::{Terms, count, estimate};
 use wording::{counted, short};
 
-/// Returns whether a threshold is met, and by which number.
-pub(super) fn expectation(expected: &Expectation) -> Block<'static> {
+/// Returns whether a threshold is met, and by which number. Where more of the requests ended without success than may lie
+/// beyond a percentile, it may be that of refusals.
+pub(super) fn expectation(expected: &Expectation, errors: Option<f64>) -> Block<'static> {
     let Expectation { number, outcome, text, .. } = expected;
     let found = match (expected.found, expected.point) {
         (Some(found), _) => number_with_interval(*number, &found),
@@ -19,10 +20,20 @@ pub(super) fn expectation(expected: &Expectation) -> Block<'static> {
         Expected::Met => (Tone::Good, "met", format!("{text}: met, {found}.")),
         Expected::NotMet => (Tone::Bad, "not met", format!("{text}: not met, {found}.")),
         Expected::Undecided => {
-            let more = expected.requests.map_or_else(
-                || "it is too near to the limit for this load; measure longer".into(),
-                |requests| format!("about {} requests like these decide it", count(requests)),
-            );
+            let failed = errors.filter(|failed| match number {
+                LoadNumber::Percentile(percent) => *failed > 1.0 - percent / 100.0,
+                _ => false,
+            });
+            let more = match (failed, expected.requests) {
+                (Some(failed), _) => format!(
+                    "{} of the requests ended without success, and p50(ok), p99(ok) and errors decide what they hide",
+                    share(failed)
+                ),
+                (_, Some(requests)) => {
+                    format!("about {} requests like these decide it", count(requests))
+                }
+                _ => "it is too near to the limit for this load; measure longer".into(),
+            };
             (Tone::Open, "undecided", format!("{text}: cannot be decided, {found}; {more}."))
         }
     };
