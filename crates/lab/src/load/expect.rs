@@ -170,7 +170,7 @@ impl Threshold {
     }
 }
 
-/// Reports whether so many requests ended without success that a percentile of all may be one of these.
+/// Reports whether enough requests ended without success that a percentile of all may be one of these.
 fn expected_of_failures(number: LoadNumber, errors: Option<f64>) -> bool {
     matches!(number, LoadNumber::Percentile(percent) if errors.is_some_and(|it| it > 1.0 - percent / 100.0))
 }

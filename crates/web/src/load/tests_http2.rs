@@ -351,7 +351,12 @@ fn the_cause_of_a_refusal_is_what_the_server_says() {
         }
     });
     let causes = load(&plan_of(&server, 1, 2)).counts.causes;
-    assert_eq!(causes, [(LoadError::Closed, "GOAWAY, ENHANCE_YOUR_CALM".to_string())].into());
+    // With a request still on its way to it, a closed connection is reset.
+    let ends = [LoadError::Closed, LoadError::Reset];
+    let is_it = |(error, cause): (&LoadError, &String)| {
+        ends.contains(error) && cause == "GOAWAY, ENHANCE_YOUR_CALM"
+    };
+    assert!(!causes.is_empty() && causes.iter().all(is_it), "{causes:?}");
 }
 
 #[test]
