@@ -120,7 +120,7 @@ impl Threshold {
             (by_count, ..) => by_count,
         };
         // Refusals are fast: where they are more than may lie beyond the percentile, it is theirs.
-        let is_theirs = self.less && expected_of_failures(self.number, counts.error_share());
+        let is_theirs = self.less && may_be_of_a_failure(self.number, counts.error_share());
         let outcome = if is_theirs { outcome.max(Expected::Undecided) } else { outcome };
         // Of those that succeed, more must be sent.
         let sent = match self.number {
@@ -171,7 +171,7 @@ impl Threshold {
 }
 
 /// Reports whether enough requests ended without success that a percentile of all may be one of these.
-fn expected_of_failures(number: LoadNumber, errors: Option<f64>) -> bool {
+fn may_be_of_a_failure(number: LoadNumber, errors: Option<f64>) -> bool {
     matches!(number, LoadNumber::Percentile(percent) if errors.is_some_and(|it| it > 1.0 - percent / 100.0))
 }
 

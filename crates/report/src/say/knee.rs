@@ -13,8 +13,8 @@ const STOPPED_DUE: u64 = 5;
 pub fn knee(knee: &Knee) -> Doc<'static> {
     let lead = alike(&knee.plan);
     let mut doc = begin(&knee.scruple, "the capacity of a server", &knee.plan, &lead);
-    let is_known = knee.capacity_per_s.is_some() || knee.held_per_s.is_some();
-    doc.push(answer(is_known && stopped(knee).is_none(), capacity(knee)));
+    let held = knee.held_per_s.filter(|_| stopped(knee).is_none());
+    doc.push(answer(knee.capacity_per_s.is_some() || held.is_some(), capacity(knee)));
     doc.push(Block::paragraph(Role::Further, criterion(knee)));
     doc.blocks.extend(knee.slowed_ns.map(slowed));
     doc.blocks.extend(doubts(&knee.doubts));
@@ -25,9 +25,6 @@ pub fn knee(knee: &Knee) -> Doc<'static> {
 }
 
 fn capacity(knee: &Knee) -> String {
-    if let Some(stopped) = stopped(knee) {
-        return stopped;
-    }
     if let Some(capacity) = &knee.capacity_per_s {
         let trials = counted(capacity.samples.into(), "trial");
         let Parts { point, interval } = parts(capacity, Terms::Plain);
@@ -35,6 +32,9 @@ fn capacity(knee: &Knee) -> String {
             "The server sustains {point} requests per second {interval} (95 % confidence interval over \
              {trials})."
         );
+    }
+    if let Some(stopped) = stopped(knee) {
+        return stopped;
     }
     let roughly = knee.roughly_per_s.map(rate);
     match (knee.held_per_s.map(rate), knee.broke_per_s.map(rate), roughly) {
@@ -59,7 +59,7 @@ fn capacity(knee: &Knee) -> String {
     }
 }
 
-/// Returns that the server stopped answering: the last trial had no success at a rate below that of an earlier one.
+/// Returns that the server stopped, or refuses all: the last trial had no success at a rate below that of an earlier one.
 fn stopped(knee: &Knee) -> Option<String> {
     let (last, before) = knee.trials.split_last()?;
     let succeeded =
@@ -67,8 +67,8 @@ fn stopped(knee: &Knee) -> Option<String> {
     let best = before.iter().map(succeeded).fold(0.0, f64::max);
     (last.succeeded == 0 && last.due >= STOPPED_DUE && best > last.per_s).then(|| {
         format!(
-            "The server stopped answering: no request of the last trial, of {} per second, succeeded, where {} per \
-             second had before. Nothing is said of its capacity.",
+            "No request of the last trial, of {} per second, succeeded, where {} per second had before: the server \
+             stopped, or refuses all. Nothing is said of its capacity.",
             rate(last.per_s),
             rate(best)
         )

@@ -199,10 +199,10 @@ fn every_chapter_answers_says_why_and_shows_what_was_claimed() {
             let claims = chapter.split_once("key-claims").map_or("", |(_, claims)| claims);
             let claims = claims.split_once("</ul>").map_or("", |(claims, _)| claims);
             for claim in claims.split("<li").skip(1) {
-                let told = claim.split_once("(claimed: ").and_then(|(_, it)| it.split_once("):"));
-                let (_, told) = told.unwrap_or_else(|| panic!("{at}: no threshold: {claim}"));
+                let judged = claim.split_once("(claimed: ").and_then(|(_, it)| it.split_once("):"));
+                let (_, judged) = judged.unwrap_or_else(|| panic!("{at}: no threshold: {claim}"));
                 let text: String =
-                    told.split('<').map(|it| it.rsplit('>').next().unwrap()).collect();
+                    judged.split('<').map(|it| it.rsplit('>').next().unwrap()).collect();
                 let is_said = text.contains(|c: char| c.is_alphabetic() || "×%µ".contains(c));
                 assert!(is_said, "{at}: {text}");
             }
