@@ -31,6 +31,9 @@ impl Terms {
 const FORMS: &str =
     "expected \"< 2\", \"<= 2\", \"> 2\", \">= 2\", \"= 2\", \"1.5..2\" or \"within 5% of 2\"";
 
+/// The part of a number by which the end of "< 2" lies before 2, which a count that is 2 in each block does not meet.
+const STRICT: f64 = 1e-9;
+
 /// The region that a text means.
 ///
 /// # Errors
@@ -43,8 +46,8 @@ pub fn region(text: &str, terms: &Terms) -> Result<Region, String> {
     for (sign, end) in [
         ("<=", Region::below as fn(f64) -> Region),
         (">=", Region::above),
-        ("<", Region::below),
-        (">", Region::above),
+        ("<", |x| Region::below(x - STRICT * x.abs().max(STRICT))),
+        (">", |x| Region::above(x + STRICT * x.abs().max(STRICT))),
         ("==", |x| Region::within(x, x)),
         ("=", |x| Region::within(x, x)),
     ] {

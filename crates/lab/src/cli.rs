@@ -228,7 +228,7 @@ pub(crate) struct RunArgs {
     ///
     /// The A/A control `null` is always measured, except next to experiments that compute all their numbers.
     /// A preset answers one question with the treatments of
-    /// several experiments that it needs: `scruple run threads-vs-processes` takes one minute.
+    /// several experiments that it needs: `scruple run threads-vs-processes` takes two minutes at most.
     #[arg(value_name = "EXPERIMENT", conflicts_with = "resume")]
     pub(crate) experiments: Vec<String>,
     /// Set how much to measure

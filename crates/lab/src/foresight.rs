@@ -86,6 +86,13 @@ pub(crate) fn sentence(
     let ((headlines, of), (fits, _)) = (forecast.headlines, forecast.claims);
     let limit = about(limit_ns);
     let blocks = blocks - forecast.less.min(blocks);
+    if headlines + fits == 0 {
+        return Some(format!(
+            "{limit} are not likely to suffice for the {blocks} blocks that a verdict takes: these take about {all} \
+             ({})",
+            advised(forecast.all_ns)
+        ));
+    }
     if headlines < of {
         let needed_ns = forecast.headlines_ns;
         return Some(format!(

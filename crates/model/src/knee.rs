@@ -136,7 +136,7 @@ pub struct Knee {
     /// limit, in requests per second, with the 95 % interval over trials; null where too few trials near
     /// it were measured.
     pub capacity_per_s: Option<Estimate>,
-    /// About what the capacity is, where that is all that is known.
+    /// About what the capacity is, where that is all that is known; null where a rate far above it held.
     pub roughly_per_s: Option<f64>,
     /// How long an interval would take, in ns, where there was no time for one.
     pub needed_ns: Option<f64>,

@@ -14,10 +14,16 @@ pub fn example(commands: &[Spoken], folder: Option<&str>) -> Result<String, Stri
     let shell = commands.iter().any(|command| command.shell.is_some());
     let mut levels = String::new();
     let mut names: Vec<String> = Vec::new();
-    for command in commands {
-        let mut name = command.text.split_whitespace().collect::<Vec<_>>().join(" ");
-        if name.chars().count() > 40 {
-            name = name.chars().take(39).chain(['…']).collect();
+    for (index, command) in commands.iter().enumerate() {
+        let whole = command.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let mut name = whole.clone();
+        let count = whole.chars().count();
+        if count > 40 {
+            name = whole.chars().take(39).chain(['…']).collect();
+            // Long commands mostly differ at their ends.
+            if names.contains(&name) && commands[..index].iter().all(|it| it.text != command.text) {
+                name = std::iter::once('…').chain(whole.chars().skip(count - 39)).collect();
+            }
         }
         while names.contains(&name) {
             name.push_str(" again");

@@ -18,7 +18,7 @@ const BASH_BUILTINS: &str = "source [[ (( function declare let shopt builtin pus
 
 /// Commands of a shell that `sh` does otherwise than bash in some systems.
 const DIFFERENT_BUILTINS: &str =
-    "printf set kill ulimit trap type read test [ export times jobs hash";
+    "printf set kill ulimit trap type read test [ export times jobs hash .";
 
 /// Marks with which any shell does the same. A line with another one is read by bash, for which people type.
 const COMMON_MARKS: &str = "/._-+:,=%@'\"|&;<>*?~{}";
@@ -66,7 +66,9 @@ impl Spoken {
     /// Returns the line for `/bin/sh`.
     pub(crate) fn for_sh(&self) -> String {
         match &self.shell {
-            Some(shell) if shell.program != SH => self.by_shell(),
+            Some(shell) if shell.program != SH => {
+                format!("{} -c {}", shell.program, quoted(&self.text))
+            }
             _ => self.text.clone(),
         }
     }
@@ -378,6 +380,9 @@ mod tests {
     #[test]
     fn several_lines_stay_several() {
         assert_eq!(read("a <<E\nit's\nE").by_shell(), r"bash -c $'a <<E\nit\'s\nE'");
+        // /bin/sh, which reads a study's line, need not know $'…'.
+        assert_eq!(read("a <<E\nit's\nE").for_sh(), "bash -c 'a <<E\nit'\\''s\nE'");
+        assert_eq!(read(". ./set 1").by_shell(), "bash -c '. ./set 1'");
     }
 
     #[test]

@@ -446,6 +446,9 @@ fn an_example_is_understood_whatever_its_commands() {
     let words = subject.arguments(&subject.command, &treatment, "").unwrap();
     assert_eq!(words, ["zstd", "-1", "a b"]);
     insta::assert_snapshot!(text);
+    let long = |end: &str| format!("./solver --input {} --{end}", "a".repeat(40));
+    let text = example(&[&long("threads"), &long("processes")]).unwrap();
+    assert!(text.contains("--processes\", word") && !text.contains("again"), "{text}");
     let text = example(&["sort a | uniq", "sort -u a", "sort -u a"]).unwrap();
     assert!(read(&text).unwrap().subject.unwrap().shell);
     let text = example(&["OMP_NUM_THREADS=1 ./a", "time OMP_NUM_THREADS=2 ./a"]).unwrap();

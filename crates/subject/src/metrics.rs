@@ -130,11 +130,17 @@ fn whole_number(text: &[u8], group: &Range<usize>, whole: &Range<usize>) -> Rang
     let before =
         |end: usize| text[..end].iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let mut number = group.clone();
-    let is_open = group.end == whole.end && before(group.end) > 0;
+    let ends_in_digits = !group.is_empty() && before(group.end) > 0;
+    let is_open = group.end == whole.end && ends_in_digits;
+    // A digit that goes on is of the same number, whatever else the expression matches.
+    if ends_in_digits {
+        number.end += digits(&text[number.end..]);
+    }
     while is_open && let [mark, rest @ ..] = &text[number.end..] {
         let sign = usize::from(matches!(rest, [b'+' | b'-', ..]));
         let more = match mark {
-            b',' if digits(rest) == 3 => 3,
+            b',' | b'\'' if digits(rest) == 3 => 3,
+            b'.' if digits(rest) > 0 => digits(rest),
             b'_' => digits(rest),
             b'e' | b'E' if digits(&rest[sign..]) > 0 => sign + digits(&rest[sign..]),
             _ => 0,
@@ -145,10 +151,13 @@ fn whole_number(text: &[u8], group: &Range<usize>, whole: &Range<usize>) -> Rang
         number.end += 1 + more;
     }
     let begins = digits(&text[group.clone()]);
+    if begins > 0 {
+        number.start -= before(group.start);
+    }
     if group.start == whole.start
         && group.start > 0
         && match text[group.start - 1] {
-            b',' => begins == 3,
+            b',' | b'\'' => begins == 3,
             b'.' | b'_' => begins > 0,
             _ => false,
         }
@@ -311,6 +320,10 @@ mod tests {
             (r"at ([0-9.]+)", "at 1.5e-6", "takes 1.5 out of “1.5e-6”"),
             (r"(\d+)", "10_000", "takes 000 out of “10_000”"),
             (r"(\d+) files", "12,345 files", "takes 345 out of “12,345”"),
+            (r"(\d+)", "416'954 us", "takes 954 out of “416'954”"),
+            (r"k: (\d+)", "k: 416'954 us", "takes 416 out of “416'954”"),
+            (r"k: (\d+)", "k: 3.25 s", "takes 3 out of “3.25”"),
+            (r"k: \d(\d)", "k: 123 s", "takes 2 out of “123”"),
             (r"(\d+) s", "1.25 s", "takes 25 out of “1.25”"),
         ] {
             let why = regex(expression, 1.0, text).unwrap_err();

@@ -88,13 +88,17 @@ pub fn looked_up(subject: &Subject, treatment: &Treatment) -> BTreeSet<Lookup> {
 
 /// Returns the first two words of a script's first line behind `#!`; nothing of another file.
 fn interpreter(file: &Path) -> Vec<String> {
-    let mut begin = [0; LINE_BYTES];
-    let read = std::fs::File::open(file).and_then(|mut file| file.read(&mut begin));
-    let line = begin[..read.unwrap_or(0)].split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let Some(line) = line.strip_prefix(b"#!") else { return Vec::new() };
-    let words = String::from_utf8_lossy(line);
-    let words = words.split_whitespace().filter(|word| !word.starts_with('-'));
+    let line = first_line(file).unwrap_or_default();
+    let words = line.split_whitespace().filter(|word| !word.starts_with('-'));
     words.take(2).map(String::from).collect()
+}
+
+/// Returns a script's first line behind `#!`; `None` of another file.
+fn first_line(file: &Path) -> Option<String> {
+    let mut begin = [0; LINE_BYTES];
+    let read = std::fs::File::open(file).and_then(|mut file| file.read(&mut begin)).ok()?;
+    let line = begin[..read].split(|byte| *byte == b'\n').next()?;
+    Some(String::from_utf8_lossy(line.strip_prefix(b"#!")?).into_owned())
 }
 
 /// Returns the files that the commands of a treatment name: programs and what interprets them, and words and
@@ -199,7 +203,7 @@ fn absent(program: &str, folder: &str, path: &str) -> Option<String> {
     if program.contains('/') {
         let file = Path::new(folder).join(program);
         if is_executable(&file) {
-            return None;
+            return without_interpreter(&file);
         }
         let shown = file.display();
         return Some(match (file.is_dir(), file.exists()) {
@@ -217,6 +221,22 @@ fn absent(program: &str, folder: &str, path: &str) -> Option<String> {
     } else {
         format!("no program {program:?} is in PATH ({path}); install it, or name its path")
     })
+}
+
+/// Returns what the first line of a script lacks; `None` where it names an interpreter that is there, or of a program.
+fn without_interpreter(file: &Path) -> Option<String> {
+    let line = first_line(file)?;
+    let shown = file.display();
+    if line.ends_with('\r') {
+        return Some(format!(
+            "the first line of {shown} ends with a carriage return, which no interpreter has in its name; \
+             sed -i 's/\\r$//' {shown} removes them"
+        ));
+    }
+    let interpreter = line.split_whitespace().next()?;
+    let is_there = !interpreter.starts_with('/') || Path::new(interpreter).exists();
+    (!is_there)
+        .then(|| format!("{interpreter}, which {shown} names in its first line, is not there"))
 }
 
 /// Returns where a program is looked for.
@@ -286,6 +306,11 @@ mod tests {
         std::os::unix::fs::PermissionsExt::set_mode(&mut rights, 0o755);
         std::fs::set_permissions(dir.path().join("own"), rights).unwrap();
         assert_eq!(absent("./own"), None);
+        for (line, why) in [("#!/no/such/sh -e", "/no/such/sh, which"), ("#!/bin/sh\r", "carriage")]
+        {
+            std::fs::write(dir.path().join("own"), format!("{line}\necho\n")).unwrap();
+            assert!(absent("./own").unwrap().contains(why), "{line}");
+        }
         assert!(absent("own").unwrap().contains("\"./own\""));
     }
 

@@ -30,7 +30,21 @@ pub(crate) fn warnings(design: &Design, records: &[&Record]) -> Vec<String> {
     let times = metrics(design).into_iter().filter(|(_, response)| response.unit == Unit::Ns);
     let times: Vec<&Response> = times.map(|(_, response)| response).collect();
     let clocks = times.iter().filter_map(|response| clock(design, response, &times, records));
-    missing_numbers(design, records).into_iter().chain(clocks).collect()
+    let outlived = design.subject.as_ref().and_then(|_| outlived(records));
+    missing_numbers(design, records).into_iter().chain(clocks).chain(outlived).collect()
+}
+
+/// Says in how many trials the program ended before processes that it had begun.
+fn outlived(records: &[&Record]) -> Option<String> {
+    let completed = || records.iter().filter(|record| record.measured.is_some());
+    let has = |record: &&&Record| record.observed.get("outlived").is_some_and(|count| count != "0");
+    let (trials, of) = (completed().filter(has).count(), completed().count());
+    (trials > 0).then(|| {
+        format!(
+            "In {trials} of {of} trials the program ended before processes that it had begun: their CPU time counts, \
+             the elapsed time is that of the program alone. Let it wait for them"
+        )
+    })
 }
 
 /// Returns the metrics that some completed trials have no number of, in sentences.
@@ -132,14 +146,15 @@ fn clock(
     let than = |of: &str, ns: f64| format!("{} {of} ({})", times_as(own / ns), in_words(ns));
     if all_trials(&|it| it.own <= 0.0 && it.wall > 0.0) {
         return Some(format!(
-            "{seen} never above 0, the elapsed time is {}: its clock counts in steps that are longer than \
-             what it times, as time() does, or its end is read before its start",
+            "{seen} never above 0, the elapsed time is {}: it times nothing, or its clock counts in longer steps, \
+             as time() does, or misses child processes, as clock() does, or is read at its end before its start",
             in_words(wall)
         ));
     }
     if all_trials(&|it| it.own > LONGER * it.wall && it.own > LONGER * it.cpu) {
         return Some(format!(
-            "{seen} {} and {}: its unit is another, or it adds up times of several threads or processes",
+            "{seen} {} and {}: its unit is another, it adds up times of several threads or processes, or it is \
+             no time of this run",
             than("the elapsed time", wall),
             than("the CPU time", cpu),
         ));
@@ -147,7 +162,7 @@ fn clock(
     if all_trials(&|it| it.own > LONGER * it.wall) {
         return Some(format!(
             "{seen} {} but not more than the CPU time ({}): it may be CPU time, which adds up over \
-             threads, as that of clock() does",
+             threads, as that of clock() does, or its unit is another",
             than("the elapsed time", wall),
             in_words(cpu)
         ));
@@ -156,8 +171,9 @@ fn clock(
     let processes = processes.reduce(f64::max);
     all_trials(&|it| it.may_lack_processes(processes)).then(|| {
         format!(
-            "{seen} {} less than the elapsed time ({}) and {} less than the CPU time ({}): either it \
-             times a part of the program, or its clock misses child processes, as clock() does",
+            "{seen} {} less than the elapsed time ({}) and {} less than the CPU time ({}): it times a \
+             part of the program or one of several operations, its unit is another, or its clock misses child \
+             processes, as clock() does",
             times_as(wall / own),
             in_words(wall),
             times_as(cpu / own),

@@ -17,7 +17,7 @@
 
 use crate::session::evidence::{Evidence, Side};
 use crate::stats::hommel::{claim_limit, claims_that_stand, limit};
-use crate::stats::interval::BLOCKS_FREE;
+use crate::stats::interval::{BLOCKS_FREE, near};
 use crate::stats::tail::binomial_at_most;
 use model::{Open, OpenWhy, Quantity, Region, Verdict};
 
@@ -173,9 +173,10 @@ fn more_blocks(leanings: &[Option<Leaning>], verdicts: &[Verdict]) -> Vec<Option
     missing
 }
 
-/// The share of claims that a plan expects to stay open: 17 % of those of the recorded default session,
-/// whose numbers lie at the edges of their regions or whose blocks disagree.
-const OPEN_SHARE: f64 = 1.0 / 6.0;
+/// The share of claims that a plan expects to stay open: 17 % of those of the recorded default session, whose numbers
+/// lie at the edges of their regions or whose blocks disagree, and 22 % (27 of 123) on a host that was busy. One claim
+/// more than expected leaves all of them open, so it is not to be cut fine.
+const OPEN_SHARE: f64 = 0.25;
 
 /// Returns the fewest blocks with which a session of this number of claims is expected to decide those whose
 /// blocks agree, where [`OPEN_SHARE`] of the claims stay open.
@@ -209,13 +210,17 @@ pub(crate) fn lean(quantity: &Quantity, evidence: &Evidence, region: Region) -> 
     let point = evidence.estimate()?.point;
     let region = crossable(quantity, region);
     let (low, high) = (region.low, region.high);
+    // A quotient of whole numbers may miss one by its last digit.
+    let point = [low, high].into_iter().flatten().find(|end| near(*end, point)).unwrap_or(point);
+    let is_at_end = (low == Some(point) || high == Some(point)) && !evidence.is_certain();
     let towards =
         |holds, boundaries: &[(f64, Side)]| Some(Leaning::towards(holds, evidence, boundaries));
     match (low, high) {
         (None, None) => None,
-        // A region of one number is that of a count: each block that has it speaks for it.
-        (Some(low), Some(high)) if low == high && point == low && !evidence.is_certain() => {
-            let (p_value, agreeing) = evidence.is_just(low)?;
+        (Some(low), Some(high)) if low > high => None,
+        // A number at an end is that of a count: each block that has it speaks for it.
+        _ if is_at_end && evidence.located().is_some() => {
+            let (p_value, agreeing) = evidence.is_just(point)?;
             let blocks = evidence.located().map(|located| (agreeing, located.samples));
             Some(Leaning {
                 holds: true,
@@ -227,7 +232,6 @@ pub(crate) fn lean(quantity: &Quantity, evidence: &Evidence, region: Region) -> 
                 clocks_disagree: false,
             })
         }
-        (Some(low), Some(high)) if low > high => None,
         (Some(low), _) if point < low => towards(false, &[(low, Side::Above)]),
         (_, Some(high)) if point > high => towards(false, &[(high, Side::Below)]),
         _ => {
@@ -337,6 +341,12 @@ mod tests {
         assert!(torn.holds && torn.p_value.unwrap() > 0.05 && torn.blocks == Some((6, 9)));
         let other = lean(&ratio(), &counts(&[5.0; 9]), Region::within(4.0, 4.0)).unwrap();
         assert!(!other.holds && other.p_value.unwrap() < 0.005);
+        // 140 ÷ 7 by logarithms is 20 except for the last digit.
+        let twenty = evidence(&[140.0_f64.ln().exp() / 7.0_f64.ln().exp(); 9]);
+        for region in [Region::above(20.0), Region::below(20.0), Region::within(20.0, 20.0)] {
+            let leaning = lean(&ratio(), &twenty, region).unwrap();
+            assert!(leaning.holds && leaning.p_value.unwrap() < 0.005, "{region:?} {leaning:?}");
+        }
     }
 
     #[test]

@@ -88,7 +88,7 @@ const ANSWER_MS: u64 = 20_000;
 const LOAD_MS_MAX: u64 = 10_000;
 
 /// The shortest load of which every tenth request computes, in ms.
-const MIXED_MS: u64 = 300;
+const MIXED_MS: u64 = 200;
 
 /// How long more requests come than the database can serve, in ms: in any profile, since a queue without a
 /// bound grows with it.

@@ -20,7 +20,8 @@ struct Fits {
     taken: Vec<Vec<bool>>,
     /// By how many blocks fewer than planned.
     less: u32,
-    /// What all planned blocks are likely to take, in ns.
+    /// What these are likely to take, and what all planned blocks are, in ns.
+    taken_ns: u64,
     all_ns: u64,
 }
 
@@ -43,10 +44,8 @@ fn fitting(courses: &[Course], left_ns: u64) -> Fits {
         questions.all(|is_taken| is_taken)
     };
     if !answers(&whole.taken) && whole.all_ns > left_ns {
-        let fewer = (1..=planned.saturating_sub(least)).map(|less| {
-            let Fits { taken, .. } = fitting_with(courses, left_ns, less);
-            Fits { taken, less, all_ns: whole.all_ns }
-        });
+        let fewer = (1..=planned.saturating_sub(least))
+            .map(|less| Fits { all_ns: whole.all_ns, ..fitting_with(courses, left_ns, less) });
         if let Some(fits) = { fewer }.find(|fits| answers(&fits.taken)) {
             return fits;
         }
@@ -92,13 +91,13 @@ fn fitting_with(courses: &[Course], left_ns: u64, less: u32) -> Fits {
             one.places.iter().for_each(|place| taken[one.course][*place] = true);
         }
     }
-    Fits { taken, less, all_ns }
+    Fits { taken, less, taken_ns: fits_ns, all_ns }
 }
 
 /// Returns the treatments of each experiment whose blocks fit into the time, and by how many blocks fewer than
 /// planned; `None` where all fit.
 pub(super) fn chosen(courses: &[Course], left_ns: u64) -> Option<(Vec<Vec<Treatment>>, u32)> {
-    let Fits { taken, less, all_ns } = fitting(courses, left_ns);
+    let Fits { taken, less, all_ns, .. } = fitting(courses, left_ns);
     let of = |(course, taken): (&Course, &Vec<bool>)| {
         let base = course.base.iter().filter(|it| course.is_taken(it, taken));
         base.cloned().collect()
@@ -125,12 +124,16 @@ pub(crate) fn forecast(courses: &[Course], left_ns: u64) -> Option<Forecast> {
     if courses.iter().any(|course| !course.treatments.is_empty() && course.cost_ns(1) == 0) {
         return None;
     }
-    let Fits { taken, less, all_ns } = fitting(courses, left_ns);
+    let Fits { taken, less, taken_ns, all_ns } = fitting(courses, left_ns);
+    // What is begun because it is the most important need not fit.
+    let fits = |taken: &[bool], places: &[usize]| {
+        taken_ns <= left_ns && places.iter().all(|place| taken[*place])
+    };
     let count = |rank: Rank| {
         let of = courses.iter().zip(&taken).flat_map(|(course, taken)| {
             let own = course.questions.iter().filter(move |(own, _)| *own == rank);
             own.filter(|(_, places)| !places.is_empty() && !course.is_refused(places))
-                .map(|(_, places)| places.iter().all(|place| taken[*place]))
+                .map(|(_, places)| fits(taken, places))
         });
         let fits: Vec<bool> = of.collect();
         (fits.iter().filter(|fits| **fits).count(), fits.len())

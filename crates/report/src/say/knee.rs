@@ -16,6 +16,7 @@ pub fn knee(knee: &Knee) -> Doc<'static> {
     let held = knee.held_per_s.filter(|_| stopped(knee).is_none());
     doc.push(answer(knee.capacity_per_s.is_some() || held.is_some(), capacity(knee)));
     doc.push(Block::paragraph(Role::Further, criterion(knee)));
+    doc.blocks.extend(silent(knee));
     doc.blocks.extend(knee.slowed_ns.map(slowed));
     doc.blocks.extend(doubts(&knee.doubts));
     doc.push(Block::heading(2, "Trials, in requests per second"));
@@ -57,6 +58,14 @@ fn capacity(knee: &Knee) -> String {
         _ if knee.limit_ns.is_some() => "There was no time to try a rate.".into(),
         _ => "No request was answered.".into(),
     }
+}
+
+/// Returns that the server may have stopped, if no request of the last trial succeeded.
+fn silent(knee: &Knee) -> Option<Block<'static>> {
+    let last = knee.trials.last()?;
+    let is_silent = last.succeeded == 0 && last.due >= STOPPED_DUE && knee.trials.len() > 1;
+    let text = "No request of the last trial succeeded: the server may have stopped.";
+    (is_silent && stopped(knee).is_none()).then(|| Block::note(Tone::Care, text))
 }
 
 /// Returns that the server stopped, or refuses all: the last trial had no success at a rate below that of an earlier one.

@@ -82,11 +82,23 @@ struct Pending {
     first_ns: u64,
     last_ns: u64,
     account: SchedStat,
+    sleeps: Option<u64>,
+}
+
+/// How often a thread has gone to sleep; `None` where that is not known.
+#[derive(Debug)]
+struct Sleeps(fn(Pid) -> Option<u64>);
+
+impl Default for Sleeps {
+    fn default() -> Self {
+        Sleeps(|tid| sys::proc::status(tid).ok()?.voluntary_switches)
+    }
 }
 
 /// The waits with time-outs.
 #[derive(Debug, Default)]
 pub(super) struct TimeOuts {
+    sleeps: Sleeps,
     pending: HashMap<(Pid, Pid), Pending>,
     /// How long each wait lasted, and its time-outs, in ns, summed over its occurrences.
     ended: HashMap<WaitId, [u64; 2]>,
@@ -117,7 +129,10 @@ impl TimeOuts {
     /// Notes that a thread has run since the last look.
     pub(super) fn ran(&mut self, thread: (Pid, Pid), account: SchedStat) {
         let Some(one) = self.pending.remove(&thread) else { return };
-        let runs = account.slices.saturating_sub(one.account.slices).max(1);
+        // Who loses its CPU is put on one once more without a wait.
+        let slices = account.slices.saturating_sub(one.account.slices);
+        let sleeps = one.sleeps.and_then(|before| (self.sleeps.0)(thread.1)?.checked_sub(before));
+        let runs = sleeps.map_or(slices, |sleeps| slices.min(sleeps)).max(1);
         let least_ns = one.last_ns - one.first_ns;
         let lasted_ns = match runs {
             // Between the looks that found it and those around them.
@@ -141,7 +156,9 @@ impl TimeOuts {
             *left_ns = at_ns.saturating_sub(self.now_ns).max(*left_ns);
         }
         let (since_ns, now_ns) = (self.before_ns, self.now_ns);
-        let found = Pending { id, limit, since_ns, first_ns: now_ns, last_ns: now_ns, account };
+        let sleeps = (self.sleeps.0)(thread.1);
+        let found =
+            Pending { id, limit, since_ns, first_ns: now_ns, last_ns: now_ns, account, sleeps };
         self.pending.insert(thread, found);
     }
 
@@ -189,17 +206,25 @@ pub(super) fn are_over([lasted_ns, limits_ns]: [u64; 2]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::Cell;
 
     const MS: u64 = 1_000_000;
+
+    thread_local! {
+        /// How often the thread that is played has gone to sleep.
+        static SLEPT: Cell<u64> = const { Cell::new(0) };
+    }
 
     /// Plays waits of `each` ms, one after the other, for 2 s, at which one looks each `pause` ms, and returns whether
     /// they count as ended by a limit of 50 ms.
     fn is_time_out(each: u64, pause: u64, limit: fn(u64) -> Limit) -> bool {
-        let mut outs = TimeOuts::default();
+        let mut outs = TimeOuts { sleeps: Sleeps(|_| Some(SLEPT.get())), ..TimeOuts::default() };
         let (thread, mut last) = ((1, 1), None);
         for now in (1..2000).step_by(pause as usize) {
             outs.begin(now * MS);
-            let account = SchedStat { slices: now / each, ..SchedStat::default() };
+            SLEPT.set(now / each);
+            // It loses its CPU once after each wait.
+            let account = SchedStat { slices: 2 * (now / each), ..SchedStat::default() };
             if last == Some(account) {
                 outs.lasting(thread);
             } else {
@@ -229,7 +254,7 @@ mod tests {
     #[test]
     fn a_wait_that_the_end_of_the_program_ends_counts_if_its_time_is_over() {
         for (ends, by_limit) in [(1000, true), (400, false)] {
-            let mut outs = TimeOuts::default();
+            let mut outs = TimeOuts { sleeps: Sleeps(|_| None), ..TimeOuts::default() };
             outs.begin(MS);
             outs.found((1, 1), 0, Limit::After(990 * MS), SchedStat::default());
             outs.end(ends * MS);

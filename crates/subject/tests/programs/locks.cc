@@ -13,7 +13,7 @@ long after[500];
 void transfer(bool is_booked)
 {
     static std::mutex once;
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < 100; i++) {
         std::lock_guard<std::mutex> held(is_booked ? ledger : accounts);
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
         std::lock_guard<std::mutex> also(once);

@@ -1,4 +1,4 @@
-//! HPACK (RFC 7541) without a dynamic table. The only Huffman code that is read is that of a status.
+//! HPACK (RFC 7541) without a dynamic table.
 
 use super::frame;
 use crate::load::{Error, Target};
@@ -18,8 +18,9 @@ const STATIC_ENTRIES: u64 = 61;
 const FIRST_STATUS: u64 = 8;
 const STATUSES: [u16; 7] = [200, 204, 206, 304, 400, 404, 500];
 
-/// The entry of the static table that names a length.
+/// The entries of the static table that name a length, and a coding that HTTP/2 has not.
 const CONTENT_LENGTH: u64 = 28;
+const TRANSFER_ENCODING: u64 = 57;
 
 /// Encodes a request: a whole `HEADERS` frame, of which the stream is to be filled in, and the body. Returns the
 /// bytes, and where the body begins.
@@ -81,61 +82,156 @@ fn string(block: &mut Vec<u8>, text: &str) {
     block.extend_from_slice(text.as_bytes());
 }
 
-/// Reads the status of a header block, and the length of the content if it is stated; `None` of a block that is
-/// none, or that needs a table that was not allowed. A block of trailers has no status: 0.
-pub(super) fn status(mut block: &[u8]) -> Option<(u16, Option<u64>)> {
-    let (mut status, mut length) = (0, None);
+/// What the head of an answer says; trailers have the status 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Fields {
+    pub(super) status: u16,
+    pub(super) length: Option<u64>,
+}
+
+/// Why a block cannot be read.
+pub(super) const NO_BLOCK: &str = "a header block cannot be decoded";
+
+/// Reads a header block.
+///
+/// # Errors
+/// A block that is none, one that needs a table that was not allowed, and fields that HTTP/2 forbids
+/// (RFC 9113, 8.2 and 8.3).
+pub(super) fn fields(mut block: &[u8]) -> Result<Fields, &'static str> {
+    let (mut found, mut is_first) = (Fields::default(), true);
     while let Some(first) = block.first().copied() {
         let (prefix, indexed) = match first {
             0x80.. => (7, true),
             0x40..0x80 => (6, false),
             0x20..0x40 => {
                 // The server may say that its table has no room, and nothing else.
-                if integer(&mut block, 5)? != 0 {
-                    return None;
+                if integer(&mut block, 5) != Some(0) {
+                    return Err(NO_BLOCK);
                 }
                 continue;
             }
             _ => (4, false),
         };
-        let index = integer(&mut block, prefix)?;
+        let index = integer(&mut block, prefix).ok_or(NO_BLOCK)?;
         if index > STATIC_ENTRIES || (indexed && index == 0) {
-            return None;
+            return Err(NO_BLOCK);
         }
         let known = index.checked_sub(FIRST_STATUS).and_then(|at| STATUSES.get(at as usize));
-        if indexed {
-            status = known.copied().unwrap_or(status);
-            continue;
-        }
-        let (is_status, is_length) = match index {
-            0 => {
-                let name = text(&mut block)?;
-                (is_status(name), name == (false, b"content-length"))
-            }
-            _ => (known.is_some(), index == CONTENT_LENGTH),
+        let name = match index {
+            0 => text(&mut block).ok_or(NO_BLOCK)?,
+            CONTENT_LENGTH => b"content-length".into(),
+            _ if known.is_some() => b":status".into(),
+            1..FIRST_STATUS => b":path".into(),
+            TRANSFER_ENCODING => b"transfer-encoding".into(),
+            _ => b"x".into(),
         };
-        let value = text(&mut block)?;
-        if is_status {
-            status = digits(value).filter(|number| (100..1000).contains(number))? as u16;
-        } else if is_length {
-            let number = digits(value)?;
-            if length.replace(number).is_some_and(|before| before != number) {
-                return None;
+        let value = match (indexed, known) {
+            (true, Some(status)) => status.to_string().into_bytes().into(),
+            (true, None) => Cow::default(),
+            (false, _) => coded(&mut block).ok_or(NO_BLOCK)?.value().ok_or(NO_BLOCK)?,
+        };
+        let is_pseudo = name.first() == Some(&b':');
+        if is_pseudo && (found.status != 0 || !is_first) {
+            return Err("an answer has a second status, or one behind other fields");
+        }
+        is_first &= is_pseudo;
+        check(&name, &value)?;
+        if is_pseudo {
+            let status = digits(&value).filter(|number| (100..1000).contains(number));
+            found.status = status.ok_or("an answer has a status that HTTP/2 has not")? as u16;
+        } else if *name == *b"content-length" && !indexed {
+            let number = digits(&value).ok_or("a content-length is no number")?;
+            if found.length.replace(number).is_some_and(|before| before != number) {
+                return Err("an answer states two lengths");
             }
         }
     }
-    Some((status, length))
+    Ok(found)
 }
 
-/// A string as it is coded: whether by Huffman, and its bytes.
-type Coded<'a> = (bool, &'a [u8]);
+/// Refuses a field that HTTP/2 forbids.
+fn check(name: &[u8], value: &[u8]) -> Result<(), &'static str> {
+    let is_of_name = |byte: &u8| byte.is_ascii_graphic() && !byte.is_ascii_uppercase();
+    let rest = name.strip_prefix(b":").unwrap_or(name);
+    match name {
+        _ if name.iter().any(u8::is_ascii_uppercase) => {
+            Err("a header field has capital letters in its name")
+        }
+        _ if rest.is_empty() || rest.contains(&b':') || !rest.iter().all(is_of_name) => {
+            Err("a header field has no valid name")
+        }
+        b":status" => Ok(()),
+        [b':', ..] => Err("an answer has a pseudo-header field other than :status"),
+        b"connection" | b"proxy-connection" | b"keep-alive" | b"transfer-encoding" | b"upgrade" => {
+            Err("a header field belongs to HTTP/1 (connection, transfer-encoding, …)")
+        }
+        _ if value.iter().any(|byte| matches!(byte, 0 | b'\r' | b'\n')) => {
+            Err("a header field has a line break or NUL in its value")
+        }
+        _ => Ok(()),
+    }
+}
 
-fn text<'a>(block: &mut &'a [u8]) -> Option<Coded<'a>> {
-    let huffman = block.first()? & HUFFMAN != 0;
+/// A string as it is coded.
+struct Coded<'a> {
+    is_huffman: bool,
+    bytes: &'a [u8],
+}
+
+impl<'a> Coded<'a> {
+    /// Returns a value that may be of a field which is not read: what is coded with a rare letter is no digit.
+    fn value(self) -> Option<Cow<'a, [u8]>> {
+        match self.is_huffman {
+            true => Some(huffman(self.bytes).unwrap_or_default().into()),
+            false => Some(self.bytes.into()),
+        }
+    }
+}
+
+fn coded<'a>(block: &mut &'a [u8]) -> Option<Coded<'a>> {
+    let is_huffman = block.first()? & HUFFMAN != 0;
     let length = usize::try_from(integer(block, 7)?).ok()?;
-    let (text, rest) = block.split_at_checked(length)?;
+    let (bytes, rest) = block.split_at_checked(length)?;
     *block = rest;
-    Some((huffman, text))
+    Some(Coded { is_huffman, bytes })
+}
+
+/// A name.
+fn text<'a>(block: &mut &'a [u8]) -> Option<Cow<'a, [u8]>> {
+    let Coded { is_huffman, bytes } = coded(block)?;
+    if is_huffman { huffman(bytes).map(Cow::from) } else { Some(bytes.into()) }
+}
+
+/// The letters of which a code has at most 15 bits, in the order of their codes, and how many have 5 to 15 bits
+/// (RFC 7541, appendix B).
+const LETTERS: &[u8] =
+    b"012aceiost %-./3456789=A_bdfghlmnpru:BCDEFGHIJKLMNOPQRSTUVWYjkqvwxyz&*,;XZ!\"()?'+|#>\0$@[]~^}<`{";
+const OF_LENGTH: [u32; 11] = [10, 26, 32, 6, 0, 5, 3, 2, 6, 2, 3];
+const BITS_LEAST: u32 = 5;
+
+/// Decodes a string; `None` of one with other letters, or that is not filled up with ones.
+fn huffman(bytes: &[u8]) -> Option<Vec<u8>> {
+    let (mut all, mut code, mut length) = (Vec::with_capacity(2 * bytes.len()), 0_u32, 0_u32);
+    // The first code of a length, and which letter has it.
+    let (mut first, mut letter) = (0, 0);
+    for bit in bytes.iter().flat_map(|byte| (0..8).rev().map(move |at| u32::from(byte >> at & 1))) {
+        (code, length) = (code << 1 | bit, length + 1);
+        first <<= 1;
+        let Some(place) = length.checked_sub(BITS_LEAST) else { continue };
+        let count = *OF_LENGTH.get(place as usize)?;
+        if code - first < count {
+            all.push(LETTERS[(letter + code - first) as usize]);
+            (code, length, first, letter) = (0, 0, 0, 0);
+        } else {
+            (first, letter) = (first + count, letter + count);
+        }
+    }
+    (length < 8 && code + 1 == 1 << length).then_some(all)
+}
+
+fn digits(text: &[u8]) -> Option<u64> {
+    let is_number = text.iter().all(u8::is_ascii_digit);
+    std::str::from_utf8(text).ok().filter(|_| is_number)?.parse().ok()
 }
 
 /// An integer whose first byte has `prefix` bits for it (RFC 7541, 5.1).
@@ -159,38 +255,6 @@ fn integer(block: &mut &[u8], prefix: u32) -> Option<u64> {
     }
     *block = rest;
     Some(value)
-}
-
-/// `:status`, spelled out.
-fn is_status((huffman, name): Coded<'_>) -> bool {
-    let coded = [0xb8, 0x84, 0x8d, 0x36, 0xa3];
-    if huffman { name == coded } else { name == b":status" }
-}
-
-/// Digits. By Huffman, 0 to 2 have the codes 0 to 2 in five bits, and 3 to 9 the codes 25 to 31 in six; ones fill
-/// the last byte.
-fn digits((huffman, text): Coded<'_>) -> Option<u64> {
-    if !huffman {
-        let is_number = text.iter().all(u8::is_ascii_digit);
-        return std::str::from_utf8(text).ok().filter(|_| is_number)?.parse().ok();
-    }
-    let bits = text.iter().try_fold(0_u128, |bits, byte| {
-        (bits >> 120 == 0).then_some(bits << 8 | u128::from(*byte))
-    })?;
-    let (mut left, mut number) = (8 * text.len(), 0_u64);
-    while left >= 5 {
-        let five = (bits >> (left - 5)) as u64 & 31;
-        let six = (bits >> left.saturating_sub(6)) as u64 & 63;
-        let (digit, size) = match five {
-            0..3 => (five, 5),
-            _ if left >= 6 && (25..32).contains(&six) => (six - 22, 6),
-            _ => break,
-        };
-        number = number.checked_mul(10)?.checked_add(digit)?;
-        left -= size;
-    }
-    let padding = (1 << left.min(8)) - 1;
-    (left < 8 && !text.is_empty() && bits & padding == padding).then_some(number)
 }
 
 #[cfg(test)]
@@ -224,7 +288,51 @@ mod tests {
             (&[0x48, 0x03, b'2', b'x', b'0'], None),
             (&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], None),
         ] {
-            assert_eq!(status(block).map(|read| read.0), expected, "{block:02x?}");
+            assert_eq!(fields(block).map(|read| read.status).ok(), expected, "{block:02x?}");
+        }
+    }
+
+    /// The examples of RFC 7541, C.4 and C.6.
+    #[test]
+    fn huffman_codes_are_those_of_the_standard() {
+        for (code, text) in [
+            (
+                &[0xf1, 0xe3, 0xc2, 0xe5, 0xf2, 0x3a, 0x6b, 0xa0, 0xab, 0x90, 0xf4, 0xff][..],
+                "www.example.com",
+            ),
+            (&[0xa8, 0xeb, 0x10, 0x64, 0x9c, 0xbf], "no-cache"),
+            (&[0x25, 0xa8, 0x49, 0xe9, 0x5b, 0xa9, 0x7d, 0x7f], "custom-key"),
+            (&[0xae, 0xc3, 0x77, 0x1a, 0x4b], "private"),
+            (&[0x64, 0x0e, 0xff], "307"),
+        ] {
+            assert_eq!(huffman(code).as_deref(), Some(text.as_bytes()));
+        }
+        assert_eq!((huffman(&[0x00]), huffman(&[0xff, 0xff])), (None, None), "padding");
+    }
+
+    #[test]
+    fn fields_that_http2_forbids_are_named() {
+        for (block, why) in [
+            (&b"\x88\x00\x01A\x01b"[..], "capital letters"),
+            // "A" by Huffman.
+            (b"\x88\x00\x81\x87\x01b", "capital letters"),
+            (b"\x88\x00\x02a:\x01b", "no valid name"),
+            (b"\x88\x00\x00\x01b", "no valid name"),
+            (b"\x88\x00\x02a \x01b", "no valid name"),
+            (b"\x88\x88", "second status"),
+            (b"\x88\x00\x07:status\x03200", "second status"),
+            (b"\x00\x01a\x01b\x88", "behind other fields"),
+            (b"\x84", "other than :status"),
+            (b"\x00\x05:path\x01/", "other than :status"),
+            (b"\x88\x00\x0aconnection\x05close", "belongs to HTTP/1"),
+            (b"\x88\x0f\x2a\x07chunked", "belongs to HTTP/1"),
+            (b"\x88\x00\x01a\x03b\x00c", "NUL"),
+            (b"\x88\x00\x01a\x03b\r\n", "line break"),
+            (b"\x08\x02\x39\x39", "HTTP/2 has not"),
+            (b"\x88\x0f\x0d\x02-3", "no number"),
+        ] {
+            let found = fields(block);
+            assert!(found.is_err_and(|found| found.contains(why)), "{block:02x?}: {found:?}");
         }
     }
 
@@ -241,7 +349,8 @@ mod tests {
             (b"\x88\x0f\x0d\x00", None),
             (b"\x88\x0f\x0d\x1499999999999999999999", None),
         ] {
-            assert_eq!(status(block), expected, "{block:02x?}");
+            let read = fields(block).map(|read| (read.status, read.length)).ok();
+            assert_eq!(read, expected, "{block:02x?}");
         }
     }
 
@@ -257,14 +366,14 @@ mod tests {
         let mut block = Vec::new();
         string(&mut block, &text);
         let mut rest = &block[..];
-        assert_eq!(super::text(&mut rest), Some((false, text.as_bytes())));
+        assert_eq!(super::text(&mut rest).as_deref(), Some(text.as_bytes()));
         assert!(rest.is_empty());
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_read_or_refused(block in prop::collection::vec(any::<u8>(), 0..40)) {
-            let _ = status(&block);
+            let _ = fields(&block);
         }
 
         #[test]
@@ -278,7 +387,7 @@ mod tests {
             // Padded with ones.
             let padded = (bits << (8 * bytes - length)) | ((1 << (8 * bytes - length)) - 1);
             let text = padded.to_be_bytes()[4 - bytes as usize..].to_vec();
-            prop_assert_eq!(digits((true, &text)), Some(status.into()));
+            prop_assert_eq!(huffman(&text), Some(status.to_string().into_bytes()));
         }
     }
 }

@@ -291,12 +291,16 @@ impl Session {
         bytes: &[u8],
         heard: &mut Vec<Heard>,
     ) -> Result<(), &'static str> {
-        let (status, length) = hpack::status(bytes).ok_or("a header block cannot be decoded")?;
+        let hpack::Fields { status, length } = hpack::fields(bytes)?;
         let Some(slot) = self.state.numbers.get(&stream) else { return Ok(()) };
         let one = &mut self.slots[usize::from(*slot)];
         match status {
             0 if one.status == 0 => return Err("an answer has no status"),
+            0 if !ends => return Err("trailers do not end their answer"),
             0 => {}
+            _ if one.status != 0 => {
+                return Err("an answer has a second status, or one behind other fields");
+            }
             101 | 1..100 => return Err("an answer has a status that HTTP/2 has not"),
             100..200 if ends => return Err("an interim answer is the last"),
             100..200 => return Ok(()),

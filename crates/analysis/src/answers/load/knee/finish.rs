@@ -13,6 +13,10 @@ const LAST_PART: f64 = 0.1;
 const SLOWER: f64 = 0.25;
 const SLOWER_ERRORS: f64 = 3.5;
 
+/// A server that holds a rate for a trial of the search does not have a capacity below this part of it: who expects so
+/// after another trial has met a server that changed.
+const ROUGHLY_LEAST: f64 = 0.5;
+
 /// Medians of fewer requests say nothing.
 const MEDIAN_LEAST: u64 = 10;
 
@@ -105,13 +109,15 @@ impl KneeSearch {
             (None, true) => self.explained().0,
             _ => [held.reduce(f64::max), broke.map(|trial| trial.per_s)],
         };
+        let roughly = self.roughly_per_s().filter(|_| capacity_per_s.is_none());
+        let least = held_per_s.map_or(0.0, |held| ROUGHLY_LEAST * held);
         Knee {
             scruple: scruple.into(),
             plan: plan.clone(),
             rules: self.rules,
             limit_ns: self.limit_ns(),
             alone_p95_ns: self.alone.map(|alone| alone.p95_ns),
-            roughly_per_s: capacity_per_s.is_none().then(|| self.roughly_per_s()).flatten(),
+            roughly_per_s: roughly.filter(|place| *place >= least),
             needed_ns: capacity_per_s.is_none().then(|| self.needed_ns()).flatten(),
             capacity_per_s,
             held_per_s,

@@ -268,6 +268,21 @@ fn slowing(ms: f64, after: usize, slower: f64) -> impl FnMut(f64, f64) -> Vec<Me
     }
 }
 
+/// What held before says more than a queue that no answer leaves.
+#[test]
+fn a_server_that_stops_has_no_capacity_far_below_what_it_held() {
+    for after in [60, 100, 150, 200, 250, 300] {
+        let mut loads = slowing(2.0, after, 1e6);
+        let open = |per_s: f64, length_ns: f64| (loads(per_s, length_ns), 0.0);
+        let alone = |requests: u64, _: f64| vec![20e6; requests as usize];
+        let asked = KneeRules { budget_ns: 10_000_000_000, ..rules(None) };
+        let (knee, _) = conduct(asked, alone, open);
+        let held = knee.held_per_s.unwrap_or(0.0);
+        let found = knee.capacity_per_s.map(|it| it.high).or(knee.roughly_per_s);
+        assert!(found.is_none_or(|found| found >= held / 2.0), "{after}: {held} and {found:?}");
+    }
+}
+
 #[test]
 fn a_server_that_slows_down_is_said_to() {
     let search = |after, slower: f64| {
