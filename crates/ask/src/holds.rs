@@ -103,13 +103,15 @@ mod tests {
     #[test]
     fn regions_are_read_in_the_terms_of_their_number() {
         let times = |text| region(text, &Terms::Times);
-        assert_eq!(times("< 2"), Ok(Region::below(2.0)));
+        assert_eq!(times("<= 2"), Ok(Region::below(2.0)));
+        let below = times("< 2").unwrap();
+        assert!(!below.contains(2.0) && below.contains(1.999_999_99), "{below:?}");
         assert_eq!(times(">= 1.5x"), Ok(Region::above(1.5)));
         assert_eq!(times("1.5..2"), Ok(Region::within(1.5, 2.0)));
         assert_eq!(times("within 25%"), Ok(Region::within(0.8, 1.25)));
         assert_eq!(times("within 25% of 2"), Ok(Region::within(1.6, 2.5)));
         let time = |text| region(text, &Terms::In(Unit::Ns));
-        assert_eq!(time("< 200 ms"), Ok(Region::below(2e8)));
+        assert_eq!(time("<= 200 ms"), Ok(Region::below(2e8)));
         assert_eq!(time("1 .. 2 ms"), Ok(Region::within(1e6, 2e6)));
         assert_eq!(time("900 us..2 ms"), Ok(Region::within(9e5, 2e6)));
         assert_eq!(region("= 4", &Terms::In(Unit::Count)), Ok(Region::within(4.0, 4.0)));

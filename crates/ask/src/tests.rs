@@ -91,7 +91,7 @@ fn names_are_looked_up_in_the_design() {
 #[test]
 fn conditions_have_units() {
     let region = |text: &str| condition(text, &design()).map(|(_, region)| region);
-    assert_eq!(region("whole_ns[fork] < 200 us"), Ok(Region::below(2e5)));
+    assert_eq!(region("whole_ns[fork] <= 200 us"), Ok(Region::below(2e5)));
     assert_eq!(region("50 ns <= whole_ns[fork] <= 0.2 ms"), Ok(Region::within(50.0, 2e5)));
     assert_eq!(region("whole_ns[fork] / whole_ns within 25% of 2"), Ok(Region::within(1.6, 2.5)));
     assert_eq!(region("rss_bytes 1..2 MiB"), Ok(Region::within(1_048_576.0, 2_097_152.0)));

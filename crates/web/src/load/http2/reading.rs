@@ -298,10 +298,8 @@ impl Session {
             0 if one.status == 0 => return Err("an answer has no status"),
             0 if !ends => return Err("trailers do not end their answer"),
             0 => {}
-            _ if one.status != 0 => {
-                return Err("an answer has a second status, or one behind other fields");
-            }
-            101 | 1..100 => return Err("an answer has a status that HTTP/2 has not"),
+            _ if one.status != 0 => return Err(hpack::STATUS_ONCE),
+            101 | 1..100 => return Err(hpack::NO_STATUS),
             100..200 if ends => return Err("an interim answer is the last"),
             100..200 => return Ok(()),
             // The answer to HEAD, and one that is not modified, state the length of another.
