@@ -66,7 +66,7 @@ pub use session::printed::{missing_numbers, read_as};
 pub use session::sample::{Table as Numbers, events_among, samples};
 pub use session::summary::{ask, summarise};
 pub use session::tags::{Tag, Tagger};
-pub use session::verdict::{blocks_for, blocks_for_planted};
+pub use session::verdict::{blocks_for, blocks_for_planted, fewest_blocks_for};
 pub use stats::dependence::shared_correlation;
 pub use stats::estimate::median_estimate;
 pub use stats::frequency::{frequency, proportion};

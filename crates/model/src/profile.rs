@@ -26,7 +26,7 @@ impl Profile {
 
     /// The time in which a session of this profile measures, in seconds.
     pub fn budget_s(self) -> u64 {
-        self.pick([60, 175, 15 * 60, 3 * 3600])
+        self.pick([60, 177, 15 * 60, 3 * 3600])
     }
 
     /// The fewest blocks measured before the session may stop for precision.

@@ -88,10 +88,10 @@ impl Amount {
     /// Memory is that of the published exercises from `standard` on. In `quick` it is a part of it
     /// that no cache holds either: what is claimed of the workers' time does not depend on it, and
     /// what is claimed of 1.1 GB is the subject of `memory_limit`. The computation is long beside the making
-    /// of a process (10 ms in `quick` where a process costs a quarter of one), since what is claimed
+    /// of a process (15 ms in `quick` where a process costs a quarter of one), since what is claimed
     /// is about the work; the cost of making is the subject of another experiment.
     pub(super) fn of(work: Work, profile: Profile) -> Self {
-        let units = profile.pick([50, 700, 2000, 4000]);
+        let units = profile.pick([50, 1000, 2000, 4000]);
         let memory_bytes = match (profile, work) {
             (Profile::Smoke, _) => 8 << 20,
             (_, Work::Memory(Pattern::Integers)) => 500 << 20,
@@ -102,7 +102,7 @@ impl Amount {
             // Into pages that are cached and dirty already: a copy of 64 KiB, a few microseconds.
             // Each worker gets several slices of a CPU that it shares: workers that end before
             // others begin show nothing of what they do to each other.
-            Work::Files(Way::Buffered) => [1024, 2048, 16_384, 16_384],
+            Work::Files(Way::Buffered) => [1024, 4096, 16_384, 16_384],
             // Into new pages: tens of microseconds.
             Work::Files(Way::Flushed) => [128, 512, 2048, 2048],
             // To the device: hundreds.

@@ -25,16 +25,18 @@ struct Fits {
     all_ns: u64,
 }
 
-/// Trials may take longer than those before them: so much of the time is kept.
+/// Trials may take longer than those before them: so much of the time is kept, and so much where a block less than
+/// planned is all that would be lost.
 const SPARE: f64 = 1.15;
+const SPARE_FOR_ALL: f64 = 1.05;
 
 /// Returns what fits into the time: with fewer blocks, as long as a verdict may come from them, where all
 /// main answers and claims fit only so.
 fn fitting(courses: &[Course], left_ns: u64) -> Fits {
     let claims: usize = courses.iter().map(|course| course.design.claims.len()).sum();
-    let least = analysis::blocks_for(claims);
+    let least = analysis::fewest_blocks_for(claims);
     let planned = courses.iter().map(Course::base_blocks).max().unwrap_or_default();
-    let whole = fitting_with(courses, left_ns, 0);
+    let whole = fitting_with(courses, left_ns, 0, SPARE);
     let answers = |taken: &[Vec<bool>]| {
         let mut questions = courses.iter().zip(taken).flat_map(|(course, taken)| {
             let asked = course.questions.iter();
@@ -44,8 +46,10 @@ fn fitting(courses: &[Course], left_ns: u64) -> Fits {
         questions.all(|is_taken| is_taken)
     };
     if !answers(&whole.taken) && whole.all_ns > left_ns {
-        let fewer = (1..=planned.saturating_sub(least))
-            .map(|less| Fits { all_ns: whole.all_ns, ..fitting_with(courses, left_ns, less) });
+        let fewer = (1..=planned.saturating_sub(least)).map(|less| Fits {
+            all_ns: whole.all_ns,
+            ..fitting_with(courses, left_ns, less, SPARE_FOR_ALL)
+        });
         if let Some(fits) = { fewer }.find(|fits| answers(&fits.taken)) {
             return fits;
         }
@@ -55,8 +59,8 @@ fn fitting(courses: &[Course], left_ns: u64) -> Fits {
 
 /// Returns the treatments of each experiment whose blocks fit into the time, and what all are likely to take. The
 /// more important question goes first, of two such the cheaper.
-fn fitting_with(courses: &[Course], left_ns: u64, less: u32) -> Fits {
-    let left_ns = (left_ns as f64 / SPARE) as u64;
+fn fitting_with(courses: &[Course], left_ns: u64, less: u32, spare: f64) -> Fits {
+    let left_ns = (left_ns as f64 / spare) as u64;
     let mut rests: Vec<Vec<u64>> = Vec::with_capacity(courses.len());
     let mut taken: Vec<Vec<bool>> = Vec::with_capacity(courses.len());
     for course in courses {

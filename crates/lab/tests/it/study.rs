@@ -253,7 +253,7 @@ fn a_dry_run_of_any_command_says_how_many_trials_and_how_long() {
         ("run clock --runs 3", "Planned: 45 trials in random order. Then the session ends."),
         ("run clock --seed 3 --runs 3", "Planned: 45 trials in the order that seed 3 gives."),
         ("run clock --runs 3 --time-budget 9s", "order. No block begins after 9 s."),
-        ("run threads-vs-processes", "order. No block begins after 1 min; if time is left, more"),
+        ("run threads-vs-processes", "order. No block begins after 2 min; if time is left, more"),
         (
             "scale --levels 1,2 --runs 2 -- sleep {n}",
             "6 trials in random order. They take 6 s if each",
