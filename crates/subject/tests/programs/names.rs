@@ -44,7 +44,7 @@ fn waited(words: &[&str]) -> Vec<(WaitKind, String)> {
     kept.map(|wait| (wait.kind, wait.what)).collect()
 }
 
-/// Runs in which a lock that is waited for now and then is seen once at least.
+/// Runs in which a lock that is seldom waited for is seen once at least.
 const RUNS_MAX: usize = 6;
 
 /// Checks that waits are for one of these alone, and for the first of them if it has to be seen: looks beside other
