@@ -13,6 +13,7 @@ use anyhow::{Context, bail, ensure};
 use model::{Design, Environment, Inquiry, Manifest, Record, SESSION_FORMAT, Summary};
 use runner::{End, Event, Halt, Runner, Settings, Work};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use store::Writer;
@@ -428,8 +429,8 @@ impl Session {
                 ui::warn(&squeezes::how_to_squeeze(&self.courses[0], &self.records))
             }
             Ending::OutOfTime => ui::warn(&format!(
-                "the time was up before every experiment had all its treatments in all its blocks: {}; to \
-                 go on without a limit: {resume}",
+                "the time was up before all blocks were complete. Complete in what claims and main answers need: {}. \
+                 To go on without a limit: {resume}",
                 self.what_is_incomplete()
             )),
             Ending::Interrupted => ui::warn(&format!(
@@ -441,10 +442,12 @@ impl Session {
 
     /// Returns the experiments whose base is not complete, and how far each is.
     fn what_is_incomplete(&self) -> String {
-        let incomplete = schedule::incomplete(&self.courses);
-        let each =
-            incomplete.map(|(course, has, of)| format!("{} {has} of {of}", course.design.id));
-        each.collect::<Vec<_>>().join(", ")
+        let mut alike: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+        for (course, has, of) in schedule::incomplete(&self.courses) {
+            alike.entry(format!("{has} of {of}")).or_default().push(&course.design.id);
+        }
+        let each = alike.iter().map(|(has, ids)| format!("{has}: {}", ids.join(", ")));
+        each.collect::<Vec<_>>().join("; ")
     }
 
     /// Returns the time that is left to measure in; none without a limit.

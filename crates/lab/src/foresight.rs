@@ -21,7 +21,8 @@ impl Foresight {
     /// knew.
     pub(crate) fn look(&mut self, session: &Session, limit_ns: Option<u64>, progress: &Progress) {
         let options = &session.manifest.options;
-        if is_of_its_own(options) || self.has_said_costs {
+        let is_of_its_own = matches!(options.inquiry, Some(Inquiry::Scale | Inquiry::Why));
+        if is_of_its_own || self.has_said_costs {
             return;
         }
         let has_trials = session.courses().iter().all(|course| course.next_block() > 0);
@@ -37,11 +38,6 @@ impl Foresight {
     }
 }
 
-/// Reports whether a session has its own rule for what it measures first, and says so itself.
-fn is_of_its_own(options: &Options) -> bool {
-    matches!(options.inquiry, Some(Inquiry::Scale | Inquiry::Why))
-}
-
 /// Returns what a session can decide in its time, in a sentence; `None` where it judges nothing.
 pub(crate) fn sentence(
     courses: &[Course],
@@ -54,7 +50,7 @@ pub(crate) fn sentence(
     let planned = planned.unwrap_or_else(|| options.profile.blocks_min());
     let measures = courses.iter().any(|course| !course.design.is_exact());
     let least = analysis::blocks_for(claims.min(1));
-    let takes = analysis::blocks_for(claims);
+    let takes = analysis::fewest_blocks_for(claims);
     if planned < takes && measures && claims > 0 && options.first_blocks.is_none() {
         let decide = if planned < least { "decide no claim" } else { "hardly decide a claim" };
         return Some(format!("{planned} blocks {decide}: a verdict takes {takes} that agree"));

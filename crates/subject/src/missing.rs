@@ -208,7 +208,12 @@ fn absent(program: &str, folder: &str, path: &str) -> Option<String> {
         let shown = file.display();
         return Some(match (file.is_dir(), file.exists()) {
             (true, _) => format!("{shown} is a folder, no program"),
-            (false, true) => format!("{shown} may not be executed; chmod +x makes it a program"),
+            (_, true)
+                if first_line(&file).is_some() || file.extension().is_none_or(|it| it == "out") =>
+            {
+                format!("{shown} may not be executed; chmod +x makes it a program")
+            }
+            (_, true) => format!("{shown} is no program"),
             (false, false) => format!("there is no program {shown}"),
         });
     }
@@ -302,6 +307,8 @@ mod tests {
         );
         std::fs::write(dir.path().join("own"), "#!/bin/sh\n").unwrap();
         assert!(absent("./own").unwrap().contains("chmod +x"));
+        std::fs::write(dir.path().join("own.c"), "int x;").unwrap();
+        assert!(absent("./own.c").unwrap().ends_with("is no program"));
         let mut rights = std::fs::metadata(dir.path().join("own")).unwrap().permissions();
         std::os::unix::fs::PermissionsExt::set_mode(&mut rights, 0o755);
         std::fs::set_permissions(dir.path().join("own"), rights).unwrap();

@@ -174,19 +174,18 @@ fn more_blocks(leanings: &[Option<Leaning>], verdicts: &[Verdict]) -> Vec<Option
 }
 
 /// The share of claims that a plan expects to stay open: 17 % of those of the recorded default session, whose numbers
-/// lie at the edges of their regions or whose blocks disagree, and 22 % (27 of 123) on a host that was busy. One claim
-/// more than expected leaves all of them open, so it is not to be cut fine.
+/// lie at the edges of their regions or whose blocks disagree, and 22 % (27 of 123) on a host that was busy.
 const OPEN_SHARE: f64 = 0.25;
 
-/// Returns the fewest blocks with which a session of this number of claims is expected to decide those whose
-/// blocks agree, where [`OPEN_SHARE`] of the claims stay open.
+/// Returns the fewest blocks with which a session of this number of claims decides each whose blocks agree, however
+/// many of the others stay open.
 pub fn blocks_for(claims: usize) -> u32 {
-    blocks_that_reach(claim_limit(1 + left_open(claims), claims), 0)
+    blocks_that_reach(claim_limit(claims, claims), 0)
 }
 
-/// Returns the same for a quiet machine, where a sixth of the claims stays open.
+/// Returns the fewest blocks that are worth it: those that suffice where [`OPEN_SHARE`] of the claims stay open.
 pub fn fewest_blocks_for(claims: usize) -> u32 {
-    blocks_that_reach(claim_limit(1 + claims.div_ceil(6), claims), 0)
+    blocks_that_reach(claim_limit(1 + left_open(claims), claims), 0)
 }
 
 /// Returns the fewest blocks with which such a session decides claims of which one block disagrees.
@@ -194,7 +193,7 @@ pub(crate) fn blocks_with_one_against(claims: usize) -> u32 {
     blocks_that_reach(claim_limit(1 + left_open(claims), claims), 1)
 }
 
-/// Returns the same as [`blocks_for`] for planted answers, which nobody takes home.
+/// Returns the fewest blocks with which planted answers are decided, which nobody takes home, where as many stay open.
 pub fn blocks_for_planted(answers: usize) -> u32 {
     blocks_that_reach(limit(1 + left_open(answers)), 0)
 }

@@ -7,6 +7,10 @@ use model::{Design, Inquiry, Options, Record, Treatment};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+/// What passes between two trials, on average of a default session: the record is written, the folder of the next one
+/// made, and the machine looked at.
+const BETWEEN_NS: u64 = 4_000_000;
+
 /// The state of one experiment in this session.
 #[derive(Debug)]
 pub(crate) struct Course {
@@ -19,7 +23,7 @@ pub(crate) struct Course {
     /// What it asks, each question with the places of its treatments.
     pub(super) questions: Vec<(Rank, Vec<usize>)>,
     /// The blocks of its base, were every trial to complete.
-    blocks: u32,
+    pub(super) blocks: u32,
     /// By how many blocks one with a failed trial is replaced.
     replaced_by: u32,
     compared: Vec<Vec<Treatment>>,
@@ -172,7 +176,33 @@ impl Course {
     /// Returns what the base's missing trials of a treatment are likely to take, in ns, if it has `less` blocks
     /// less.
     pub(super) fn rest_of(&self, place: usize, less: u32) -> u64 {
+        let less = self.base_blocks() - self.fewer_blocks(less);
         self.cost_of(place, self.lacking_of_base(place).saturating_sub(less))
+    }
+
+    /// Returns how many blocks its base has if that of the session has `less` blocks less; one block stays.
+    pub(super) fn fewer_blocks(&self, less: u32) -> u32 {
+        let blocks = self.base_blocks();
+        if less < blocks { blocks - less } else { blocks.min(1) }
+    }
+
+    /// Returns how many blocks of the base are complete, from the first on, in what claims and main answers need or in all.
+    pub(super) fn complete_blocks(&self, all: bool) -> u32 {
+        let counts = |it: &Treatment| all || self.asks_main(self.places.get(it).copied());
+        let is_complete = |block: &u32| !self.lacking(*block, &self.base).any(counts);
+        (0..self.base_blocks()).take_while(is_complete).count() as u32
+    }
+
+    /// Returns the least rank of its questions: what is computed takes one block, and is certain then.
+    pub(super) fn least_rank(&self) -> Rank {
+        if self.design.is_exact() { Rank::Claim } else { Rank::Other }
+    }
+
+    /// Reports whether a claim or a main answer needs this treatment, or any, or it is computed.
+    pub(super) fn asks_main(&self, place: Option<usize>) -> bool {
+        let main = self.questions.iter().filter(|(rank, _)| *rank < Rank::Other);
+        let mut places = main.flat_map(|(_, places)| places);
+        self.design.is_exact() || places.any(|at| place.is_none_or(|place| place == *at))
     }
 
     /// Reports whether this machine refuses a treatment of some.
@@ -189,12 +219,8 @@ impl Course {
     fn cost_of(&self, place: usize, trials: u32) -> u64 {
         let Seen { trials: known, total_ns, .. } = self.seen[place];
         let each_ns = total_ns.checked_div(known).unwrap_or_else(|| self.cost_ns(1));
-        each_ns.saturating_mul(u64::from(trials))
-    }
-
-    /// Returns how many trials of its base a block still lacks.
-    pub(super) fn missing_in(&self, block: u32) -> usize {
-        self.lacking(block, &self.base).count()
+        let between_ns = if self.trials == 0 { 0 } else { BETWEEN_NS };
+        each_ns.saturating_add(between_ns).saturating_mul(u64::from(trials))
     }
 
     /// Reports whether a treatment is among those taken, which are marked by their places.
@@ -208,7 +234,7 @@ impl Course {
 
     /// Returns those of some treatments that have no trial in a block, without those that this machine
     /// refuses.
-    fn lacking<'a>(
+    pub(super) fn lacking<'a>(
         &'a self,
         block: u32,
         among: &'a [Treatment],

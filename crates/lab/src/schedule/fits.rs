@@ -25,18 +25,15 @@ struct Fits {
     all_ns: u64,
 }
 
-/// Trials may take longer than those before them: so much of the time is kept, and so much where a block less than
-/// planned is all that would be lost.
+/// Trials may take longer than those before them: so much of the time is kept.
 const SPARE: f64 = 1.15;
-const SPARE_FOR_ALL: f64 = 1.05;
 
-/// Returns what fits into the time: with fewer blocks, as long as a verdict may come from them, where all
-/// main answers and claims fit only so.
+/// Returns what fits into the time: with fewer blocks, as long as a verdict may come from them, where not all
+/// main answers and claims fit otherwise. A few claims take most of the time: these are left out before the last
+/// block that all need.
 fn fitting(courses: &[Course], left_ns: u64) -> Fits {
     let claims: usize = courses.iter().map(|course| course.design.claims.len()).sum();
-    let least = analysis::fewest_blocks_for(claims);
-    let planned = courses.iter().map(Course::base_blocks).max().unwrap_or_default();
-    let whole = fitting_with(courses, left_ns, 0, SPARE);
+    let planned = courses.iter().map(|course| course.blocks).max().unwrap_or_default();
     let answers = |taken: &[Vec<bool>]| {
         let mut questions = courses.iter().zip(taken).flat_map(|(course, taken)| {
             let asked = course.questions.iter();
@@ -45,22 +42,20 @@ fn fitting(courses: &[Course], left_ns: u64) -> Fits {
         });
         questions.all(|is_taken| is_taken)
     };
-    if !answers(&whole.taken) && whole.all_ns > left_ns {
-        let fewer = (1..=planned.saturating_sub(least)).map(|less| Fits {
-            all_ns: whole.all_ns,
-            ..fitting_with(courses, left_ns, less, SPARE_FOR_ALL)
-        });
-        if let Some(fits) = { fewer }.find(|fits| answers(&fits.taken)) {
-            return fits;
-        }
+    let whole = fitting_with(courses, left_ns, 0);
+    if answers(&whole.taken) || whole.all_ns <= left_ns {
+        return whole;
     }
-    whole
+    let most_less = planned.saturating_sub(analysis::fewest_blocks_for(claims));
+    let fewer = |less| Fits { all_ns: whole.all_ns, ..fitting_with(courses, left_ns, less) };
+    let all = (1..most_less).map(fewer).find(|fits| answers(&fits.taken));
+    all.unwrap_or_else(|| fewer(most_less))
 }
 
 /// Returns the treatments of each experiment whose blocks fit into the time, and what all are likely to take. The
 /// more important question goes first, of two such the cheaper.
-fn fitting_with(courses: &[Course], left_ns: u64, less: u32, spare: f64) -> Fits {
-    let left_ns = (left_ns as f64 / spare) as u64;
+fn fitting_with(courses: &[Course], left_ns: u64, less: u32) -> Fits {
+    let left_ns = (left_ns as f64 / SPARE) as u64;
     let mut rests: Vec<Vec<u64>> = Vec::with_capacity(courses.len());
     let mut taken: Vec<Vec<bool>> = Vec::with_capacity(courses.len());
     for course in courses {
@@ -73,7 +68,8 @@ fn fitting_with(courses: &[Course], left_ns: u64, less: u32, spare: f64) -> Fits
         waiting.extend(course.questions.iter().map(|(rank, places)| {
             let each_ns = places.iter().map(|place| rests[index][*place]);
             let rest_ns = each_ns.fold(0, u64::saturating_add);
-            Waiting { rank: *rank, rest_ns, course: index, places }
+            let rank = (*rank).min(course.least_rank());
+            Waiting { rank, rest_ns, course: index, places }
         }));
     }
     waiting.sort_by_key(|one| (one.rank, one.rest_ns));
@@ -101,12 +97,18 @@ fn fitting_with(courses: &[Course], left_ns: u64, less: u32, spare: f64) -> Fits
 /// Returns the treatments of each experiment whose blocks fit into the time, and by how many blocks fewer than
 /// planned; `None` where all fit.
 pub(super) fn chosen(courses: &[Course], left_ns: u64) -> Option<(Vec<Vec<Treatment>>, u32)> {
-    let Fits { taken, less, all_ns, .. } = fitting(courses, left_ns);
+    let Fits { mut taken, less, all_ns, .. } = fitting(courses, left_ns);
+    // Until each experiment has a trial that says what its own take, what no claim and no main answer needs is not
+    // begun: where the time does not suffice for it, it would take that of a block.
+    let is_unknown = courses.iter().any(|course| course.trials == 0 && course.asks_main(None));
+    for (course, taken) in courses.iter().zip(&mut taken).filter(|_| is_unknown) {
+        taken.iter_mut().enumerate().for_each(|(at, taken)| *taken &= course.asks_main(Some(at)));
+    }
     let of = |(course, taken): (&Course, &Vec<bool>)| {
         let base = course.base.iter().filter(|it| course.is_taken(it, taken));
         base.cloned().collect()
     };
-    (all_ns > left_ns).then(|| (courses.iter().zip(&taken).map(of).collect(), less))
+    (all_ns > left_ns || is_unknown).then(|| (courses.iter().zip(&taken).map(of).collect(), less))
 }
 
 /// What a session is likely to decide in its time.

@@ -31,30 +31,36 @@ const EXACT_BLOCKS: u32 = 1;
 /// last blocks alike, and none of them could decide anything. What is likely not to end in time is
 /// not begun. Only costs are looked at, never results.
 pub(crate) fn next_of_base(courses: &[Course], seed: u64, left_ns: Option<u64>) -> Option<Next> {
-    let affordable = |next: &Next| {
-        let cost_ns = courses[next.course].seen_cost_ns(next.treatments.len());
+    let affordable = |&(course, _, trials): &(usize, u32, usize)| {
+        let cost_ns = courses[course].seen_cost_ns(trials);
         left_ns.is_none_or(|left_ns| left_ns > 0 && cost_ns <= left_ns)
+    };
+    let next = |(course, block, _): (usize, u32, usize), among: &[Vec<Treatment>]| {
+        let treatments = courses[course].missing(seed, block, &among[course]);
+        Next { course, block, treatments }
     };
     let limit_ns = left_ns.filter(|_| courses.iter().all(|course| course.gives_way));
     if let Some((chosen, less)) = limit_ns.and_then(|left_ns| fits::chosen(courses, left_ns)) {
-        let is_fit = |next: &Next| next.block + less < courses[next.course].base_blocks();
-        let chosen = in_rounds(courses, seed, &chosen).filter(is_fit);
-        let first = { chosen }.find(affordable);
-        if first.is_some() {
-            return first;
+        let is_fit =
+            |&(course, block, _): &(usize, u32, usize)| block < courses[course].fewer_blocks(less);
+        let fit = in_rounds(courses, seed, &chosen).filter(is_fit);
+        // What was left out would lack most of its blocks: further ones of the others come first.
+        if let Some(first) = fit.chain(in_rounds(courses, seed, &chosen)).find(affordable) {
+            return Some(next(first, &chosen));
         }
     }
     let all: Vec<Vec<Treatment>> = courses.iter().map(|course| course.base.clone()).collect();
-    in_rounds(courses, seed, &all).find(affordable)
+    let first = in_rounds(courses, seed, &all).find(affordable)?;
+    Some(next(first, &all))
 }
 
-/// Returns the experiments whose base is not complete, with the blocks that each has and should have.
+/// Returns the experiments whose base is not complete, with the blocks that each has and should have of what claims
+/// and main answers need.
 pub(crate) fn incomplete(courses: &[Course]) -> impl Iterator<Item = (&Course, u32, u32)> {
     courses.iter().filter_map(|course| {
-        let blocks = course.base_blocks();
-        let complete = (0..blocks).take_while(|block| course.missing_in(*block) == 0);
-        let complete = complete.count() as u32;
-        (complete < blocks).then_some((course, complete, blocks))
+        let (all, is_main) = (course.base_blocks(), course.asks_main(None));
+        (course.complete_blocks(true) < all)
+            .then(|| (course, course.complete_blocks(!is_main), all))
     })
 }
 
@@ -72,12 +78,13 @@ pub(crate) fn rest_of_base_ns(courses: &[Course]) -> Option<u64> {
     })
 }
 
-/// Returns the incomplete blocks of the base, of some treatments of each experiment.
+/// Returns the incomplete blocks of the base, of some treatments of each experiment: its place, the block, and
+/// how many trials it lacks.
 fn in_rounds<'a>(
     courses: &'a [Course],
     seed: u64,
     among: &'a [Vec<Treatment>],
-) -> impl Iterator<Item = Next> + 'a {
+) -> impl Iterator<Item = (usize, u32, usize)> + 'a {
     // What is missing where nothing is done is missing nowhere else if it is nothing: a stranger's
     // session may ask for thousands of rounds and have been refused in the first.
     let mut over = false;
@@ -92,10 +99,10 @@ fn in_rounds<'a>(
             if round >= courses[course].base_blocks() {
                 return None;
             }
-            let treatments = courses[course].missing(seed, round, &among[course]);
-            (!treatments.is_empty()).then_some(Next { course, block: round, treatments })
+            let trials = courses[course].lacking(round, &among[course]).count();
+            (trials > 0).then_some((course, round, trials))
         });
-        let missing: Vec<Next> = missing.collect();
+        let missing: Vec<(usize, u32, usize)> = missing.collect();
         over = is_untouched && missing.is_empty();
         Some(missing)
     });

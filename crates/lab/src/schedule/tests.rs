@@ -135,6 +135,28 @@ fn treatments_give_way_before_blocks_and_main_answers_are_the_last_to() {
 }
 
 #[test]
+fn what_no_claim_needs_waits_until_each_experiment_has_shown_what_its_trials_take() {
+    let options = Options { first_blocks: Some(9), ..Options::default() };
+    let mut courses = ["create", "fault"].map(|id| begun(id, |_| {}, &options));
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        let next = next_of_base(&courses, 7, Some(u64::MAX / 4)).unwrap();
+        assert_eq!(next.block, 0);
+        let course = &mut courses[next.course];
+        let place = |it: &Treatment| course.treatments.iter().position(|known| known == it);
+        seen.push(next.treatments.iter().filter(|(_, it)| course.asks_main(place(it))).count());
+        seen.push(next.treatments.len());
+        for (_, treatment) in next.treatments {
+            let completed = model::Outcome::Completed { leaked: 0 };
+            course.note(&Record { treatment, total_ns: 1_000_000, ..record(course, 0, completed) });
+        }
+    }
+    // Both begin with what claims need, and the rest of the first comes behind.
+    assert!(seen[0] == seen[1] && seen[2] == seen[3] && seen[1] * seen[3] > 0, "{seen:?}");
+    assert!(seen[4] == 0 && seen[5] > 0, "{seen:?}");
+}
+
+#[test]
 fn a_block_with_a_failed_trial_is_replaced_unless_the_treatment_never_completes() {
     let failed = || model::Outcome::Failed { reason: "no".into() };
     let blocks = |fails: fn(u32) -> bool, options: &Options| {
@@ -223,6 +245,75 @@ fn quick_stays_within_its_budget_on_64_cpus_and_goes_as_far_as_they_do() {
     let begun = courses.iter().all(|course| course.next_block() > 0);
     let blocks: Vec<_> = courses.iter().map(|it| (&it.design.id, it.next_block())).collect();
     assert!(begun && left_ns < budget_ns / 2, "{left_ns} ns left; {blocks:?}");
+}
+
+/// Returns the blocks that each claim of the catalog has at the end of a default session on a host that is `slower`
+/// than the recorded one, does nothing for 15 s after `stall_s`, and disturbs a trial now and then.
+fn blocks_of_claims(slower: f64, stall_s: i64) -> Vec<usize> {
+    let recorded = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../recorded"));
+    let mut costs: BTreeMap<(String, Treatment), Vec<u64>> = BTreeMap::new();
+    let sessions = ["base", "speedup", "servers"].map(|name| store::open(&recorded.join(name)));
+    for record in sessions.into_iter().flat_map(|stored| stored.unwrap().records) {
+        if matches!(record.outcome, model::Outcome::Completed { .. }) {
+            let key = (record.experiment.to_string(), record.treatment);
+            costs.entry(key).or_default().push(record.total_ns);
+        }
+    }
+    let options = Options {
+        profile: model::Profile::Quick,
+        first_blocks: Some(analysis::blocks_for(133)),
+        cpus: vec![0, 1],
+        ..Options::default()
+    };
+    let known = |id: &str| costs.keys().any(|(known, _)| known == id);
+    let designs = crate::catalog::designs().into_iter().filter(|it| known(&it.id));
+    let mut courses: Vec<Course> = designs.map(|it| Course::new(it, &options)).collect();
+    let (mut used_ns, stall_ns) = (0_i64, stall_s * 1_000_000_000);
+    let budget_ns = options.profile.budget_s() as i64 * 1_000_000_000;
+    let left = |used_ns: i64| u64::try_from(budget_ns - used_ns).unwrap_or(0);
+    while let Some(next) = next_of_base(&courses, 7, Some(left(used_ns))) {
+        let course = &mut courses[next.course];
+        for (_, treatment) in next.treatments {
+            let refused = model::Outcome::Unsupported { reason: "no".into() };
+            let known = costs.get(&(course.design.id.clone(), treatment.clone()));
+            let total_ns = known.map_or(0.0, |known| known[known.len() / 2] as f64 * slower) as u64;
+            let before_ns = used_ns;
+            used_ns += total_ns as i64 + 5_000_000;
+            let stalls = before_ns < stall_ns && used_ns >= stall_ns;
+            used_ns += if stalls { 15_000_000_000 } else { 0 };
+            if used_ns > budget_ns {
+                break;
+            }
+            let completed = model::Outcome::Completed { leaked: 0 };
+            let failed = model::Outcome::Failed { reason: "others use the CPUs".into() };
+            let fails = course.design.id == "allocator" && next.block % 3 == 1;
+            let outcome = match known {
+                Some(_) if fails && treatment == course.treatments[0] => failed,
+                Some(_) => completed,
+                None => refused,
+            };
+            course.note(&Record { treatment, total_ns, ..record(course, next.block, outcome) });
+        }
+    }
+    let of = |course: &Course| -> Vec<usize> {
+        let claims = course.questions.iter().filter(|(rank, _)| *rank == analysis::Rank::Claim);
+        let measured = claims.filter(|(_, at)| !at.is_empty() && !course.is_refused(at));
+        let has = |places: &[usize], done: &std::collections::BTreeSet<Treatment>| {
+            places.iter().all(|place| done.contains(&course.treatments[*place]))
+        };
+        measured.map(|(_, at)| course.done.values().filter(|done| has(at, done)).count()).collect()
+    };
+    courses.iter().filter(|it| !it.design.is_exact()).flat_map(of).collect()
+}
+
+#[test]
+fn a_host_that_is_slow_or_stalls_costs_a_few_claims_and_not_the_blocks_of_all() {
+    let least = analysis::fewest_blocks_for(133) as usize;
+    for (slower, stall_s) in [(1.6, 1_000), (1.6, 100), (1.9, 1_000)] {
+        let blocks = blocks_of_claims(slower, stall_s);
+        let enough = blocks.iter().filter(|blocks| **blocks >= least).count();
+        assert!(enough * 10 >= blocks.len() * 8, "{slower}, {stall_s}: {blocks:?}");
+    }
 }
 
 #[test]

@@ -20,7 +20,7 @@ const COST_MAX: f64 = 0.02;
 /// A larger part of the threads' time that nobody looked at is stated.
 const UNSEEN_MAX: f64 = 0.02;
 
-/// Fewer looks than this say little.
+/// Fewer looks than this say little, and less than a tenth of it nothing.
 const LOOKS_MIN: u32 = 30;
 
 /// Returns what threads did and waited for: the answer, the waits, the threads and their timeline. What others
@@ -49,8 +49,7 @@ pub fn waits(result: &Watched, letters: Letters) -> Doc<'static> {
 
 /// Returns in one line what was seen so far.
 pub fn so_far(result: &Watched) -> String {
-    let answer = answer(result);
-    answer.trim_end_matches('.').to_string()
+    answer(result).trim_end_matches('.').to_string()
 }
 
 fn lead(result: &Watched) -> String {
@@ -96,6 +95,10 @@ fn wait_words(wait: &WatchedWait, most: usize) -> String {
 }
 
 fn answer(result: &Watched) -> String {
+    if result.looks < LOOKS_MIN / 10 {
+        let used = time(result.cpu_ns);
+        return format!("It ran too briefly to see what it waits for: it used {used} of CPU time.");
+    }
     let ThreadTime { running_ns, ready_ns, .. } = result.time;
     let working_ns: u64 = result.waits.iter().map(|wait| wait.ns).sum();
     let idle_ns: u64 = result.waits.iter().map(|wait| wait.idle_ns).sum();
@@ -133,10 +136,8 @@ fn notes(result: &Watched) -> Vec<String> {
     let cost = result.looking_ns as f64 / result.elapsed_ns.max(1) as f64;
     let costly =
         format!("Looking took {} of one CPU: the program may have been slowed down.", share(cost));
-    let coarse = format!(
-        "There were only {}: the shares are rough.",
-        counted(u64::from(result.looks), "look")
-    );
+    let looks = counted(u64::from(result.looks), "look");
+    let coarse = format!("There were only {looks}: the shares are rough.");
     let thread_s = |ns: u64| format!("{:.2}", ns as f64 / 1e9);
     let (all, unseen) = (result.time.all_ns(), result.unseen_ns);
     let brief = format!(

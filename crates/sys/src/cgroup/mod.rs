@@ -19,6 +19,7 @@ pub use nest::{Nest, Plan};
 pub(crate) use quota::parse_throttled_ns;
 pub use quota::{Quotas, Throttling, cpu_quota};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// A version of the kernel's interface.
@@ -399,11 +400,14 @@ impl Cgroup {
 /// Inside a container the mounted "root" is the container's own group. Only the
 /// true root has the file `cgroup.sane_behavior` (`CFTYPE_ONLY_ON_ROOT`).
 pub(crate) fn root_cpu_usage_ns() -> Option<u64> {
-    let mount = find::mounts()
-        .into_iter()
-        .find(|mount| mount.version == Version::V1 && mount.has("cpuacct"))?;
-    mount.folder.join("cgroup.sane_behavior").exists().then_some(())?;
-    text::number(mount.folder.join("cpuacct.usage"))
+    static FILE: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let file = FILE.get_or_init(|| {
+        let mut mounts = find::mounts().into_iter();
+        let mount = mounts.find(|it| it.version == Version::V1 && it.has("cpuacct"))?;
+        let is_root = mount.folder.join("cgroup.sane_behavior").exists();
+        is_root.then(|| mount.folder.join("cpuacct.usage"))
+    });
+    text::number(file.as_ref()?)
 }
 
 #[cfg(test)]

@@ -113,10 +113,7 @@ fn too_few(trials: usize, levels: usize) -> String {
 
 /// Returns why no law was chosen, where some could be fitted.
 fn too_few_to_choose(trials: usize, levels: usize) -> String {
-    match trials == levels {
-        true => format!("{trials} rows are too few to choose between laws"),
-        false => format!("{trials} trials at {levels} n are too few to choose between laws"),
-    }
+    format!("{trials} trials at {levels} n are too few to choose between laws")
 }
 
 fn letter(coefficient: Coefficient) -> (&'static str, &'static str) {
@@ -230,7 +227,8 @@ fn peak(choice: &Choice, fitted: &Fit, again: Option<&Bootstrap>, is_table: bool
             let high = high.filter(|high| *high <= fitted.largest_n);
             (peak.n, peak.low, peak.high) = (Some(n), Some(low), high);
             let end = high.map_or(format!("beyond {far}"), figure);
-            format!("throughput is greatest at n = {} [{}, {end}]", figure(n), figure(low))
+            let already = if low > 1.0 { "" } else { ", if not with one worker already" };
+            format!("throughput is greatest at n = {} [{}, {end}]{already}", figure(n), figure(low))
         }
         (Peak::None, Some(place)) => {
             let (low, high) = intervals(fitted, again)[place];
