@@ -429,7 +429,7 @@ impl Session {
                 ui::warn(&squeezes::how_to_squeeze(&self.courses[0], &self.records))
             }
             Ending::OutOfTime => ui::warn(&format!(
-                "the time was up before all blocks were complete. Complete in what claims and main answers need: {}. \
+                "the time was up before all blocks were complete. What claims and main answers need is complete in {}. \
                  To go on without a limit: {resume}",
                 self.what_is_incomplete()
             )),
@@ -444,9 +444,9 @@ impl Session {
     fn what_is_incomplete(&self) -> String {
         let mut alike: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         for (course, has, of) in schedule::incomplete(&self.courses) {
-            alike.entry(format!("{has} of {of}")).or_default().push(&course.design.id);
+            alike.entry(format!("{has} of {of} blocks")).or_default().push(&course.design.id);
         }
-        let each = alike.iter().map(|(has, ids)| format!("{has}: {}", ids.join(", ")));
+        let each = alike.iter().map(|(has, ids)| format!("{has} of {}", ids.join(", ")));
         each.collect::<Vec<_>>().join("; ")
     }
 

@@ -97,7 +97,7 @@ fn wait_words(wait: &WatchedWait, most: usize) -> String {
 fn answer(result: &Watched) -> String {
     if result.looks < LOOKS_MIN / 10 {
         let used = time(result.cpu_ns);
-        return format!("It ran too briefly to see what it waits for: it used {used} of CPU time.");
+        return format!("Too few looks to see what it waits for; it used {used} of CPU time.");
     }
     let ThreadTime { running_ns, ready_ns, .. } = result.time;
     let working_ns: u64 = result.waits.iter().map(|wait| wait.ns).sum();

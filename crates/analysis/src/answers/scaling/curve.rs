@@ -113,7 +113,7 @@ fn too_few(trials: usize, levels: usize) -> String {
 
 /// Returns why no law was chosen, where some could be fitted.
 fn too_few_to_choose(trials: usize, levels: usize) -> String {
-    format!("{trials} trials at {levels} n are too few to choose between laws")
+    format!("{trials} points at {levels} n are too few to choose between laws")
 }
 
 fn letter(coefficient: Coefficient) -> (&'static str, &'static str) {
