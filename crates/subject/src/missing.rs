@@ -213,7 +213,7 @@ fn absent(program: &str, folder: &str, path: &str) -> Option<String> {
             {
                 format!("{shown} may not be executed; chmod +x makes it a program")
             }
-            (_, true) => format!("{shown} may not be executed"),
+            (_, true) => format!("{shown} is not executable"),
             (false, false) => format!("there is no program {shown}"),
         });
     }
@@ -308,7 +308,7 @@ mod tests {
         std::fs::write(dir.path().join("own"), "#!/bin/sh\n").unwrap();
         assert!(absent("./own").unwrap().contains("chmod +x"));
         std::fs::write(dir.path().join("own.c"), "int x;").unwrap();
-        assert!(absent("./own.c").unwrap().ends_with("may not be executed"));
+        assert!(absent("./own.c").unwrap().ends_with("is not executable"));
         let mut rights = std::fs::metadata(dir.path().join("own")).unwrap().permissions();
         std::os::unix::fs::PermissionsExt::set_mode(&mut rights, 0o755);
         std::fs::set_permissions(dir.path().join("own"), rights).unwrap();
