@@ -168,7 +168,7 @@ fn notes(result: &Watched) -> Vec<String> {
         (result.unread_ns > 0, crowd),
         (is_unseen, unseen_cpu),
         (cost > COST_MAX, costly),
-        (result.looks < LOOKS_MIN, coarse),
+        ((LOOKS_MIN / 10..LOOKS_MIN).contains(&result.looks), coarse),
     ];
     all.into_iter().filter(|(is_so, _)| *is_so).map(|(_, text)| text).collect()
 }
